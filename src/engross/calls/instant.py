@@ -1,0 +1,30 @@
+"""Moments in time, as the ISO 8601 text that is stored and shown: UTC, microseconds, always the same width."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+Clock = Callable[[], datetime]
+
+
+def now() -> datetime:
+    """The server's clock."""
+    return datetime.now(UTC)
+
+
+def instant(moment: datetime) -> str:
+    """A moment as text. Texts of moments sort as the moments do."""
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def parse_instant(text: str) -> datetime:
+    """The moment that a text names."""
+    return datetime.fromisoformat(text)
+
+
+def instant_after(text: str, *, seconds: float = 0, days: float = 0) -> str:
+    """The moment so much later than the one given, as text."""
+    return instant(parse_instant(text) + timedelta(seconds=seconds, days=days))

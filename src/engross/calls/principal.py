@@ -1,0 +1,28 @@
+"""Who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+PrincipalType = Literal["human", "agent", "service"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The person, agent or service that a credential stands for, with the rights it carries."""
+
+    id: str
+    type: PrincipalType = "human"
+    roles: frozenset[str] = frozenset()
+    scopes: frozenset[str] = frozenset()
+    purpose: str | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """The principal as receipts and proposals keep it."""
+        return {"id": self.id, "type": self.type, "roles": sorted(self.roles)}
+
+    @classmethod
+    def from_data(cls, data: dict[str, Any]) -> Principal:
+        """The principal that `as_data` wrote down."""
+        return cls(id=data["id"], type=data["type"], roles=frozenset(data["roles"]))

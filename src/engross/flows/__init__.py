@@ -1,0 +1,69 @@
+"""Flows: everything a caller can do, as data. No I/O happens here."""
+
+from .admissible import admissible
+from .aggregate import Aggregate, Applier
+from .catalogue import Catalogue
+from .checked import CallWarning, Checked, Normaliser
+from .checker import Checker
+from .consistency import Consistency
+from .controls import CONTROLS, NO_CONTROLS, Controls
+from .definition import FlowDefinitionError
+from .described import Described
+from .determinism import Determinism
+from .example import Example, filled
+from .exposure import Exposure, Overrides, Tool
+from .facets import Dialect, Effect, Facets, Kind, Posture
+from .fault import SERVER_OWNED
+from .flow import Flow
+from .limits import LIMITS, Limits
+from .nearest import nearest
+from .portability import Finding, lint, lint_flow, lint_schema
+from .schemas import Schema, Shape, schema_of
+from .semantics import HINTS, Semantics, hints
+from .signature import Handler
+from .typed import NoArguments
+
+__all__ = [
+    "CONTROLS",
+    "HINTS",
+    "LIMITS",
+    "NO_CONTROLS",
+    "SERVER_OWNED",
+    "Aggregate",
+    "Applier",
+    "CallWarning",
+    "Catalogue",
+    "Checked",
+    "Checker",
+    "Consistency",
+    "Controls",
+    "Described",
+    "Determinism",
+    "Dialect",
+    "Effect",
+    "Example",
+    "Exposure",
+    "Facets",
+    "Finding",
+    "Flow",
+    "FlowDefinitionError",
+    "Handler",
+    "Kind",
+    "Limits",
+    "NoArguments",
+    "Normaliser",
+    "Overrides",
+    "Posture",
+    "Schema",
+    "Semantics",
+    "Shape",
+    "Tool",
+    "admissible",
+    "filled",
+    "hints",
+    "lint",
+    "lint_flow",
+    "lint_schema",
+    "nearest",
+    "schema_of",
+]

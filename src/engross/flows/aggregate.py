@@ -1,0 +1,203 @@
+"""An aggregate: the flows of one namespace, and the code that turns their facts into state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TypeVar, Unpack, overload
+
+from .define import define
+from .definition import FlowDefinitionError
+from .exposure import Exposure, Overrides
+from .facets import Dialect, Facets, Kind
+from .flow import Flow
+from .names import Naming, is_kebab, is_tool_name, tool_name
+from .semantics import hints
+from .signature import Handler
+
+Function = TypeVar("Function", bound=Handler)
+
+
+@dataclass(frozen=True, slots=True)
+class Applier:
+    """Writes what a fact says into the state tables; older payloads are brought to `version` first."""
+
+    fact_type: str
+    version: int
+    function: Handler
+
+
+class Aggregate:
+    """Groups flows under a namespace; what is decorated with its methods belongs to it."""
+
+    def __init__(
+        self,
+        namespace: str,
+        display: str,
+        *,
+        dialect: Dialect = "plain",
+        tables: Sequence[str] = (),
+        migrations: Sequence[tuple[str, str]] = (),
+        naming: Naming = "camel",
+    ) -> None:
+        """`migrations` are (name, sql) pairs; `naming` is the style of tool names by default."""
+        if not is_kebab(namespace):
+            raise FlowDefinitionError(
+                f"aggregate {namespace!r}", "A namespace is lower-case words joined by hyphens."
+            )
+        if not display.strip():
+            raise FlowDefinitionError(f"aggregate {namespace!r}", "Give a display name for people.")
+        self.namespace = namespace
+        self.display = display
+        self.dialect: Dialect = dialect
+        self.tables = tuple(tables)
+        self.migrations = tuple(migrations)
+        self.naming: Naming = naming
+        self._flows: dict[str, Flow] = {}
+        self._exposures: list[Exposure] = []
+        self._appliers: dict[str, Applier] = {}
+        self._upcasters: dict[tuple[str, int], Handler] = {}
+        self._eraser: Handler | None = None
+        self._sealed = False
+
+    def __repr__(self) -> str:
+        return f"<Aggregate {self.namespace}>"
+
+    @property
+    def flows(self) -> Mapping[str, Flow]:
+        """The flows by name, in the order of their definition."""
+        return MappingProxyType(self._flows)
+
+    @property
+    def appliers(self) -> Mapping[str, Applier]:
+        """The appliers by fact type."""
+        return MappingProxyType(self._appliers)
+
+    @property
+    def upcasters(self) -> Mapping[tuple[str, int], Handler]:
+        """The upcasters by fact type and the version they read."""
+        return MappingProxyType(self._upcasters)
+
+    @property
+    def eraser(self) -> Handler | None:
+        """The function that takes erased content out of the state tables."""
+        return self._eraser
+
+    @property
+    def exposures(self) -> tuple[Exposure, ...]:
+        """What `.expose` said, and for every flow it said nothing about, the default."""
+        said = {exposure.ref for exposure in self._exposures}
+        usual = (flow for flow in self._flows.values() if flow.exposed and flow.ref not in said)
+        return (*self._exposures, *(self._default_exposure(flow) for flow in usual))
+
+    @overload
+    def read(self, handler: Handler, /) -> Flow: ...
+    @overload
+    def read(self, /, **facets: Unpack[Facets]) -> Callable[[Handler], Flow]: ...
+    def read(
+        self, handler: Handler | None = None, /, **facets: Unpack[Facets]
+    ) -> Flow | Callable[[Handler], Flow]:
+        """Decorator: a flow that changes nothing. `(reader, arguments) -> answer`."""
+        return self._decorated("read", handler, facets)
+
+    @overload
+    def record(self, handler: Handler, /) -> Flow: ...
+    @overload
+    def record(self, /, **facets: Unpack[Facets]) -> Callable[[Handler], Flow]: ...
+    def record(
+        self, handler: Handler | None = None, /, **facets: Unpack[Facets]
+    ) -> Flow | Callable[[Handler], Flow]:
+        """Decorator: a flow that changes our own store, in one transaction. `(unit, arguments) -> answer`."""
+        return self._decorated("record", handler, facets)
+
+    @overload
+    def reach(self, handler: Handler, /) -> Flow: ...
+    @overload
+    def reach(self, /, **facets: Unpack[Facets]) -> Callable[[Handler], Flow]: ...
+    def reach(
+        self, handler: Handler | None = None, /, **facets: Unpack[Facets]
+    ) -> Flow | Callable[[Handler], Flow]:
+        """Decorator: a flow that calls other systems, holding no transaction meanwhile."""
+        return self._decorated("reach", handler, facets)
+
+    def define(self, kind: Kind, handler: Handler, /, **facets: Unpack[Facets]) -> Flow:
+        """A flow from a function and facets, for flows that are not written as decorated functions."""
+        return self._added(define(self, kind, handler, **facets))
+
+    def applies(self, fact_type: str, version: int = 1) -> Callable[[Function], Function]:
+        """Decorator: `(state, fact)`, the only code that writes state tables for facts of this type."""
+
+        def register(function: Function) -> Function:
+            self._refuse(fact_type in self._appliers, f"There is an applier for {fact_type} already.")
+            self._refuse(version < 1, f"Versions of {fact_type} start at 1.")
+            self._appliers[fact_type] = Applier(fact_type, version, function)
+            return function
+
+        return register
+
+    def upcasts(self, fact_type: str, from_version: int = 1) -> Callable[[Function], Function]:
+        """Decorator: `payload -> payload`, from this version of the fact to the next."""
+
+        def register(function: Function) -> Function:
+            taken = (fact_type, from_version) in self._upcasters
+            self._refuse(taken, f"There is an upcaster for {fact_type} version {from_version} already.")
+            self._upcasters[fact_type, from_version] = function
+            return function
+
+        return register
+
+    def erases(self, function: Function) -> Function:
+        """Decorator: takes erased content out of the state tables."""
+        self._refuse(self._eraser is not None, "There is an eraser already.")
+        self._eraser = function
+        return function
+
+    def expose(
+        self,
+        flow: Flow | str,
+        tool: str | None = None,
+        toolset: str | None = None,
+        **overrides: Unpack[Overrides],
+    ) -> Exposure:
+        """Offer a flow, also another aggregate's by its ref, under this name instead of the default one."""
+        ref = flow if isinstance(flow, str) else flow.ref
+        name = tool or tool_name(ref.rpartition(".")[2], self.naming)
+        self._refuse(
+            not is_tool_name(name),
+            f"{name!r} is no tool name: use 1 to 64 letters, digits, hyphens and underscores.",
+        )
+        hints(None, overrides.get("hints"))
+        exposure = Exposure(toolset or self.namespace, name, ref, overrides)
+        self._exposures.append(exposure)
+        return exposure
+
+    def seal(self) -> None:
+        """End the definition: an aggregate in a catalogue no longer changes."""
+        self._sealed = True
+        for flow in self._flows.values():
+            flow.seal()
+
+    def _decorated(
+        self, kind: Kind, handler: Handler | None, facets: Facets
+    ) -> Flow | Callable[[Handler], Flow]:
+        def decorate(function: Handler) -> Flow:
+            return self._added(define(self, kind, function, **facets))
+
+        return decorate if handler is None else decorate(handler)
+
+    def _added(self, flow: Flow) -> Flow:
+        self._refuse(flow.name in self._flows, f"There is a flow {flow.name} already: choose another name.")
+        self._flows[flow.name] = flow
+        return flow
+
+    def _default_exposure(self, flow: Flow) -> Exposure:
+        return Exposure(self.namespace, tool_name(flow.name, self.naming), flow.ref)
+
+    def _refuse(self, wrong: bool, complaint: str) -> None:
+        if self._sealed:
+            raise FlowDefinitionError(
+                f"aggregate {self.namespace}", "It is in use already: define before that."
+            )
+        if wrong:
+            raise FlowDefinitionError(f"aggregate {self.namespace}", complaint)

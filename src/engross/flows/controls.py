@@ -1,0 +1,102 @@
+"""Fields that steer a call instead of describing what is wanted. Every flow offers those of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Literal
+
+from .checker import Checker
+
+CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "client_request_id": {
+            "type": "string",
+            "description": "Your own id for this change: a repeated call with it changes nothing twice.",
+            "minLength": 8,
+            "maxLength": 255,
+            "pattern": r"^[A-Za-z0-9._:\-]+$",
+        },
+        "commit_mode": {
+            "type": "string",
+            "description": "proposal: let a person decide. direct: commit at once, where policy allows it.",
+            "enum": ["proposal", "direct"],
+        },
+        "proposal_id": {
+            "type": "string",
+            "description": "Work inside this open draft: see what it holds, and add to it.",
+            "minLength": 1,
+            "maxLength": 128,
+        },
+        "reason": {
+            "type": "string",
+            "description": "Why, for whoever reviews or audits this.",
+            "minLength": 1,
+            "maxLength": 2000,
+        },
+        "confirm_token": {
+            "type": "string",
+            "description": "The token from a CONFIRMATION_REQUIRED answer, to confirm exactly that change.",
+            "minLength": 1,
+            "maxLength": 2048,
+        },
+        "as_of": {
+            "type": "integer",
+            "description": "Read as things stood at this position of the ledger.",
+            "minimum": 0,
+        },
+    }
+)
+READ_CONTROLS = ("proposal_id", "as_of")
+WRITE_CONTROLS = ("client_request_id", "commit_mode", "proposal_id", "reason", "confirm_token")
+# A flow may have a field of its own called like the others; these three mean one thing everywhere.
+NEVER_OWN = ("client_request_id", "commit_mode", "confirm_token")
+
+
+@dataclass(frozen=True, slots=True)
+class Controls:
+    """The control fields of one call; None where the caller gave nothing."""
+
+    client_request_id: str | None = None
+    commit_mode: Literal["proposal", "direct"] | None = None
+    proposal_id: str | None = None
+    reason: str | None = None
+    confirm_token: str | None = None
+    as_of: int | None = None
+
+
+NO_CONTROLS = Controls()
+
+
+def controls_of(kind: str) -> tuple[str, ...]:
+    """The control fields that flows of this kind offer."""
+    return READ_CONTROLS if kind == "read" else WRITE_CONTROLS
+
+
+def split(arguments: dict[str, Any], offered: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The flow's own arguments, and the controls that were given. Null counts as not given."""
+    own, given = dict(arguments), {}
+    for name in offered:
+        if name in own:
+            value = own.pop(name)
+            if value is not None:
+                given[name] = value
+    return own, given
+
+
+def controls_from(given: dict[str, Any]) -> Controls:
+    """The controls that passed the check."""
+    if type(given.get("as_of")) is float:
+        given["as_of"] = int(given["as_of"])
+    return Controls(**given)
+
+
+@cache
+def control_checker() -> Checker:
+    """The checker of all control fields; `split` passes on only those that the flow offers."""
+    fields = {name: dict(schema) for name, schema in CONTROLS.items()}
+    return Checker(
+        {"type": "object", "properties": fields, "additionalProperties": False}, subject="controls"
+    )

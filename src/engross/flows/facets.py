@@ -1,0 +1,54 @@
+"""What may be said about a flow besides its code. What is left out follows from the function and the kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from .checked import Normaliser
+from .consistency import Consistency
+from .determinism import Determinism
+from .example import Example
+from .limits import Limits
+from .schemas import Shape
+from .semantics import Semantics
+
+Kind = Literal["read", "record", "reach"]
+Effect = Literal["create", "update", "delete"]
+Posture = Literal["proposal", "direct"]
+Dialect = Literal["plain", "architecture", "memory", "documents"]
+HintStyle = Literal["complete", "derived"]
+
+
+class Facets(TypedDict, total=False):
+    """The keyword arguments of `.read`, `.record` and `.reach`."""
+
+    name: str
+    description: str
+    version: str
+    arguments: Shape
+    """Where the second parameter is not the arguments but what a preparer made of them."""
+    answers: Shape | None
+    enforced: Mapping[str, Any] | None
+    """What is really accepted, after the normaliser, where that is wider than what is published."""
+    normaliser: Normaliser | None
+    semantics: Semantics
+    effect: Effect | None
+    tier: int
+    posture: Posture
+    people_only: bool
+    examples: Sequence[Example]
+    dialect: Dialect
+    consistency: Consistency
+    determinism: Determinism
+    controls: Sequence[str]
+    limits: Limits
+    rate: str | None
+    timeout_seconds: float
+    deprecated_since: str | None
+    hint_style: HintStyle
+    """`derived`: only the hints that follow from semantics, as tools of capability documents carry them."""
+    inline: bool
+    """A look by primary key: brief enough to run on an event loop's own thread."""
+    exposed: bool
+    """False: no tool of its own, unless `.expose` gives it one."""

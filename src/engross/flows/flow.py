@@ -1,0 +1,201 @@
+"""A flow: one thing that a caller can do, as data, with the code that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engross.replies import Invalid
+
+from .admissible import admissible
+from .checked import CallWarning, Checked, Normaliser
+from .checker import Checker
+from .consistency import Consistency
+from .controls import CONTROLS, NO_CONTROLS, control_checker, controls_from, split
+from .defaults import Defaults
+from .definition import FlowDefinitionError
+from .determinism import Determinism
+from .example import Example
+from .facets import Dialect, Effect, HintStyle, Kind, Posture
+from .fault import MOST_SHOWN, Fault, is_unknown
+from .limits import LIMITS, Limits
+from .names import title
+from .output import output_of
+from .rules import verify
+from .schemas import Schema, Shape, schema_of, without_null
+from .semantics import Semantics, hints
+from .signature import Handler
+
+if TYPE_CHECKING:
+    from .aggregate import Aggregate
+
+Function = TypeVar("Function", bound=Handler)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Flow:
+    """Data first: what it is called, takes, gives and promises. Made by the decorators of an aggregate."""
+
+    aggregate: Aggregate
+    name: str
+    kind: Kind
+    handler: Handler
+    description: str
+    arguments: Shape
+    answers: Shape | None
+    semantics: Semantics
+    effect: Effect | None
+    tier: int
+    dialect: Dialect
+    controls: tuple[str, ...]
+    version: str = "1.0.0"
+    widened: Mapping[str, Any] | None = None
+    normaliser: Normaliser | None = None
+    preparer: Handler | None = None
+    suggester: Handler | None = None
+    risk: Callable[..., int] | None = None
+    posture: Posture = "proposal"
+    people_only: bool = False
+    examples: tuple[Example, ...] = ()
+    consistency: Consistency = field(default_factory=Consistency)
+    determinism: Determinism = field(default_factory=Determinism)
+    limits: Limits = LIMITS
+    rate: str | None = None
+    timeout_seconds: float = 30.0
+    deprecated_since: str | None = None
+    hint_style: HintStyle = "complete"
+    exposed: bool = True
+    inline: bool = False
+
+    def __post_init__(self) -> None:
+        verify(self)
+
+    def __repr__(self) -> str:
+        return f"<Flow {self.ref} {self.version}>"
+
+    def __call__(self, *arguments: object) -> object:
+        """Run the handler alone, without the path that a call takes: for tests of the handler."""
+        return self.handler(*arguments)
+
+    @property
+    def ref(self) -> str:
+        """The name everywhere inside: `cards.create-card`."""
+        return f"{self.aggregate.namespace}.{self.name}"
+
+    @property
+    def title(self) -> str:
+        """A heading for people."""
+        return title(self.name)
+
+    @property
+    def writes(self) -> bool:
+        """Does it change anything, here or elsewhere?"""
+        return self.kind != "read"
+
+    @cached_property
+    def own_fields(self) -> tuple[str, ...]:
+        """The names of the flow's own arguments, known without making a schema."""
+        if isinstance(self.arguments, Mapping):
+            return tuple(self.arguments.get("properties", ()))
+        return tuple(getattr(self.arguments, "__annotations__", ()))
+
+    @cached_property
+    def published(self) -> Schema:
+        """The input schema that clients see: portable, with the control fields."""
+        own = without_null(schema_of(self.arguments, self.ref))
+        fields = {**own["properties"], **{name: dict(CONTROLS[name]) for name in self._offered}}
+        return {**own, "properties": fields}
+
+    @cached_property
+    def enforced(self) -> Schema:
+        """What arguments are held to, after the control fields were taken out and the normaliser ran."""
+        return schema_of(self.arguments if self.widened is None else self.widened, self.ref)
+
+    @cached_property
+    def output(self) -> Schema:
+        """The schema of answers: requires `reply`, leaves the rest open."""
+        return output_of(self.answers, self.ref)
+
+    @cached_property
+    def checker(self) -> Checker:
+        """Holds arguments to `enforced`."""
+        return Checker(self.enforced, also_allowed=self._offered, subject=self.ref)
+
+    def hints(self, overrides: Mapping[str, bool | None] | None = None) -> dict[str, bool]:
+        """The MCP hints, all four of them: what clients assume for a missing one is the worst."""
+        derived = hints(self.semantics, overrides)
+        if self.hint_style == "derived":
+            return derived
+        usual = {
+            "readOnly": False,
+            "destructive": self.effect != "create",
+            "idempotent": False,
+            "openWorld": self.kind == "reach",
+        }
+        return {**usual, **derived}
+
+    def check(self, raw: object) -> Checked:
+        """Arguments ready to work with, or Invalid with everything that is wrong with them."""
+        issues = admissible(raw, self.limits)
+        if issues:
+            raise Invalid.many(issues)
+        if not isinstance(raw, dict):
+            raise Invalid.many(self.checker.check(raw))
+        arguments, given = split(raw, self._offered)
+        warnings: tuple[CallWarning, ...] = ()
+        if self.normaliser is not None:
+            arguments, noticed = self.normaliser(arguments)
+            warnings = tuple(noticed)
+        if not self.checker.accepts(arguments) or (given and not control_checker().accepts(given)):
+            raise self._invalid(arguments, given)
+        controls = controls_from(given) if given else NO_CONTROLS
+        return Checked(self._defaults.complete(arguments), controls, warnings)
+
+    def prepare(self, function: Function) -> Function:
+        """Decorator: `(context, arguments)`, runs off the writer; gives what the handler gets."""
+        return self._attached("preparer", function)
+
+    def suggest(self, function: Function) -> Function:
+        """Decorator: runs after the write, on a reader; gives next steps."""
+        return self._attached("suggester", function)
+
+    def normalise(self, function: Function) -> Function:
+        """Decorator: `arguments -> (arguments, warnings)`. Runs before the check, on JSON of any shape."""
+        return self._attached("normaliser", function)
+
+    def assess(self, function: Function) -> Function:
+        """Decorator: `(arguments, facts) -> tier`, for a risk that depends on what would change."""
+        return self._attached("risk", function)
+
+    def seal(self) -> None:
+        """End the definition: a flow in a catalogue no longer changes."""
+        self.__dict__["_sealed"] = True
+
+    @cached_property
+    def _offered(self) -> tuple[str, ...]:
+        return tuple(name for name in self.controls if name not in self.own_fields)
+
+    @cached_property
+    def _defaults(self) -> Defaults:
+        return Defaults(self.enforced)
+
+    def _invalid(self, arguments: dict[str, Any], given: Mapping[str, Any]) -> Invalid:
+        faults: list[tuple[Checker, Fault, Mapping[str, Any]]]
+        faults = [(self.checker, fault, arguments) for fault in self.checker.faults(arguments)]
+        faults += [(control_checker(), fault, given) for fault in control_checker().faults(given)]
+        # Fields that are not in the schema come last, after the control fields.
+        faults.sort(key=lambda found: is_unknown(found[1]) and len(found[1].path) == 1)
+        issues = [checker.issue(fault, values) for checker, fault, values in faults[:MOST_SHOWN]]
+        return Invalid.many(issues, data={"errors_in_all": len(faults)} if len(faults) > MOST_SHOWN else None)
+
+    def _attached(self, part: str, function: Function) -> Function:
+        if self.__dict__.get("_sealed"):
+            raise FlowDefinitionError(
+                self.ref, f"It is in use already: attach the {part} before the office opens."
+            )
+        if getattr(self, part) is not None:
+            raise FlowDefinitionError(self.ref, f"It has a {part} already: drop one of the two.")
+        object.__setattr__(self, part, function)
+        return function

@@ -1,0 +1,44 @@
+"""Governance: what becomes of a call that is well formed. Committed, proposed or denied, and how often."""
+
+from .diff import diff, diff_text
+from .grant import Grant
+from .judgement import refusal
+from .knobs import Knobs
+from .limits import Limits
+from .policy import Policy
+from .proposal import Proposal, StoredPlan
+from .proposals import (
+    NAMESPACE,
+    add_plan,
+    find_proposal,
+    list_proposals,
+    move,
+    open_proposal,
+    overdue_proposals,
+    proposals_aggregate,
+    proposals_touching,
+)
+from .token import Binding, PlanTokens
+
+__all__ = [
+    "NAMESPACE",
+    "Binding",
+    "Grant",
+    "Knobs",
+    "Limits",
+    "PlanTokens",
+    "Policy",
+    "Proposal",
+    "StoredPlan",
+    "add_plan",
+    "diff",
+    "diff_text",
+    "find_proposal",
+    "list_proposals",
+    "move",
+    "open_proposal",
+    "overdue_proposals",
+    "proposals_aggregate",
+    "proposals_touching",
+    "refusal",
+]

@@ -1,0 +1,116 @@
+"""Judgement: how the rules' answers become a decision, and a decision a refusal."""
+
+from __future__ import annotations
+
+from engross.calls import Context, Decision, Principal
+from engross.flows import Flow
+from engross.replies import REGISTRY, Denied, codes
+
+from .knobs import Knobs
+from .rules import Answer, Entity
+
+CRITICAL = 4
+HIGH = 3
+MCP = ("mcp-stdio", "mcp-http")
+
+
+def principal_entity(context: Context) -> Entity:
+    """Who asks, as policies see it."""
+    principal = context.principal
+    attrs = {
+        "id": principal.id,
+        "roles": sorted(principal.roles),
+        "scopes": sorted(principal.scopes),
+        "tenant": context.tenant,
+    }
+    return Entity(principal.type.capitalize(), principal.id, attrs)
+
+
+def flow_entity(flow: Flow) -> Entity:
+    """What is called, as policies see it."""
+    semantics = flow.semantics
+    deletes = flow.effect == "delete"
+    attrs = {
+        "ref": flow.ref,
+        "aggregate": flow.aggregate.namespace,
+        "kind": flow.kind,
+        "effect": flow.effect or "",
+        "tier": flow.tier,
+        "posture": flow.posture,
+        "safe": semantics.safe,
+        "destructive": deletes if semantics.destructive is None else semantics.destructive,
+        "people_only": flow.people_only,
+    }
+    return Entity("Flow", flow.ref, attrs)
+
+
+def proposal_entity(author: Principal, tier: int, flows: tuple[str, ...]) -> Entity:
+    """What waits for approval, as policies see it."""
+    attrs = {"author": author.id, "author_type": author.type, "tier": tier, "flows": sorted(set(flows))}
+    return Entity("Proposal", "proposal", attrs)
+
+
+def raised_tier(flow: Flow, tier: int, facts: int, knobs: Knobs) -> int:
+    """A change of very many things is of high risk. Appending very many is not: nothing is lost by it."""
+    is_bulk = facts > knobs.bulk_threshold and flow.posture != "direct" and not flow.semantics.safe
+    return max(tier, HIGH) if is_bulk else tier
+
+
+def asks_for_proposal(context: Context) -> bool:
+    """Does the caller want a proposal, whatever may be committed?"""
+    return context.proposal_id is not None or context.commit_mode not in (None, "direct")
+
+
+def judged_call(answer: Answer, principal: Principal, flow: Flow, version: str) -> Decision:
+    """May the flow be called? The verdict `commit` stands for yes."""
+    if answer.allowed:
+        return Decision("commit", flow.tier, version, because=answer.because)
+    return denied(answer.denial or _call_denial(principal, flow), flow.tier, version, answer.because)
+
+
+def judged_plan(
+    commit: Answer, propose: Answer, context: Context, knobs: Knobs, tier: int, version: str
+) -> Decision:
+    """Commit what may be committed and is not asked for as a proposal; else propose; else deny."""
+    if commit.allowed and not asks_for_proposal(context):
+        confirm = tier >= knobs.confirm_tier and not context.dry_run
+        return Decision("commit", tier, version, confirm=confirm, because=commit.because)
+    if propose.allowed:
+        insists = context.commit_mode == "direct" and not asks_for_proposal(context)
+        if insists and knobs.on_direct_denied == "deny":
+            because = (*commit.because, "knob on_direct_denied")
+            return denied(codes.APPROVAL_REQUIRED, tier, version, because)
+        return Decision("propose", tier, version, knobs.approvals(tier), because=propose.because)
+    because = tuple(sorted({*(() if commit.allowed else commit.because), *propose.because}))
+    said = propose.denial or (None if commit.allowed else commit.denial)
+    missing = codes.INSUFFICIENT_SCOPE if tier >= CRITICAL and not because else codes.WRITE_DENIED
+    return denied(said or missing, tier, version, because)
+
+
+def judged_approval(answer: Answer, tier: int, version: str) -> Decision:
+    """May the proposal be approved? The verdict `commit` stands for yes."""
+    if answer.allowed:
+        return Decision("commit", tier, version, because=answer.because)
+    missing = codes.WRITE_DENIED if answer.because else codes.INSUFFICIENT_SCOPE
+    return denied(answer.denial or missing, tier, version, answer.because)
+
+
+def denied(code: str, tier: int, version: str, because: tuple[str, ...]) -> Decision:
+    """A denial with its code."""
+    return Decision("deny", tier, version, because=because, denial=code)
+
+
+def refusal(decision: Decision, flow: str) -> Denied:
+    """What a denied caller gets to hear."""
+    code = decision.denial or codes.WRITE_DENIED
+    required = "the role admin" if decision.tier >= CRITICAL else "the role curator or admin"
+    known = {"flow": flow, "required": required}
+    params = {name: known[name] for name in REGISTRY.entry(code).params if name in known}
+    return Denied(code, params, data={"because": list(decision.because)})
+
+
+def _call_denial(principal: Principal, flow: Flow) -> str:
+    """Why nothing permits the call."""
+    if flow.semantics.safe or not principal.roles:
+        return codes.CALL_DENIED
+    return codes.INSUFFICIENT_SCOPE if flow.tier >= CRITICAL else codes.WRITE_DENIED

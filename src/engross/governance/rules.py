@@ -1,0 +1,183 @@
+"""Rules: the policies in force, parsed once, and the answers they give.
+
+Cedar leaves out a policy whose evaluation fails, which turns a broken forbid into a permission. So a question
+that one policy could not answer has no answer at all here: POLICY_ERROR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from engross.replies import Failed, codes
+
+from .policy_files import policy_problem, schema_text
+
+if TYPE_CHECKING:
+    from cedarpy import PolicySet, Schema
+
+# What a forbid may be annotated with: @denial("..."). The first that applies is told.
+DENIALS = {
+    "PEOPLE_ONLY": codes.PEOPLE_ONLY,
+    "CALL_DENIED": codes.CALL_DENIED,
+    "SELF_APPROVAL": codes.SELF_APPROVAL,
+    "INSUFFICIENT_SCOPE": codes.INSUFFICIENT_SCOPE,
+    "APPROVAL_REQUIRED": codes.APPROVAL_REQUIRED,
+    "WRITE_DENIED": codes.WRITE_DENIED,
+}
+
+
+class EvaluationError(Exception):
+    """What Cedar said about policies that it left out; the cause of a POLICY_ERROR, so that it is logged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One policy with the name it is known by."""
+
+    id: str
+    file: str
+    denial: str | None
+    body: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the rules say about one action: allowed or not, by which of them, with which code if one says."""
+
+    allowed: bool
+    because: tuple[str, ...]
+    denial: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A principal or resource with what policies may know about it."""
+
+    type: str
+    id: str
+    attrs: Mapping[str, Any]
+
+    @property
+    def uid(self) -> dict[str, str]:
+        """How a question refers to it."""
+        return {"type": self.type, "id": self.id}
+
+    def as_data(self) -> dict[str, Any]:
+        """The entity as Cedar reads it."""
+        return {"uid": self.uid, "attrs": self.attrs, "parents": []}
+
+
+class Rules:
+    """A set of policies that fits the schema."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        import cedarpy
+
+        self._authorize = cedarpy.is_authorized_batch
+        self._schema: Schema = cedarpy.Schema.from_str(schema_text())
+        self._rules = _by_id(
+            [rule for file in sorted(texts) for rule in _rules(file, texts[file], self._schema)]
+        )
+        self._policies = _policy_set(self._rules)
+
+    def ask(
+        self, principal: Entity, actions: Sequence[str], resource: Entity, context: Mapping[str, Any]
+    ) -> list[Answer]:
+        """The answer for each action."""
+        circumstances = orjson.dumps(context).decode()
+        questions = [
+            {
+                "principal": principal.uid,
+                "action": {"type": "Action", "id": action},
+                "resource": resource.uid,
+                "context": circumstances,
+            }
+            for action in actions
+        ]
+        entities = orjson.dumps([principal.as_data(), resource.as_data()]).decode()
+        try:
+            results = self._authorize(questions, self._policies, entities, self._schema)
+        except Exception as failure:
+            raise Failed(codes.POLICY_ERROR) from failure
+        return [self._answer(result.allowed, result.diagnostics) for result in results]
+
+    def _answer(self, allowed: bool, diagnostics: Any) -> Answer:
+        if diagnostics.errors:
+            raise Failed(codes.POLICY_ERROR) from EvaluationError("; ".join(diagnostics.errors))
+        because = tuple(sorted(diagnostics.reasons))
+        said = {self._rules[id_].denial for id_ in because}
+        return Answer(allowed, because, next((code for code in DENIALS.values() if code in said), None))
+
+
+def _rules(file: str, text: str, schema: Schema) -> Iterator[Rule]:
+    import cedarpy
+
+    try:
+        parsed = orjson.loads(cedarpy.policies_to_json_str(text))
+    except ValueError as unreadable:
+        raise _noted(policy_problem(file, "this is not Cedar"), str(unreadable)) from None
+    if parsed["templates"]:
+        raise policy_problem(file, "templates decide nothing here: write the principal or resource out")
+    names = {place: _id_of(body, file, number) for number, (place, body) in enumerate(_in_order(parsed))}
+    _validate(file, text, schema, names)
+    for place, body in _in_order(parsed):
+        yield Rule(names[place], file, _denial_of(body, file, names[place]), body)
+
+
+def _in_order(parsed: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    return sorted(parsed["staticPolicies"].items(), key=lambda item: int(item[0].removeprefix("policy")))
+
+
+def _id_of(body: Mapping[str, Any], file: str, number: int) -> str:
+    return body.get("annotations", {}).get("id") or f"{file.removesuffix('.cedar')}.{number + 1}"
+
+
+def _denial_of(body: Mapping[str, Any], file: str, id_: str) -> str | None:
+    key = body.get("annotations", {}).get("denial")
+    if key is None:
+        return None
+    if body["effect"] != "forbid" or key not in DENIALS:
+        raise policy_problem(
+            file, "@denial is for a forbid", policy=id_, denial=key, allowed_values=list(DENIALS)
+        )
+    return DENIALS[key]
+
+
+def _validate(file: str, text: str, schema: Schema, names: Mapping[str, str]) -> None:
+    import cedarpy
+
+    result = cedarpy.validate_policies(text, schema)
+    if not result.validation_passed:
+        broken = sorted({names[error.policy_id] for error in result.errors if error.policy_id in names})
+        failure = policy_problem(file, "this does not fit engross.cedarschema", policies=broken)
+        raise _noted(failure, *(error.error for error in result.errors))
+
+
+def _noted(failure: Failed, *complaints: str) -> Failed:
+    """The failure with Cedar's own words, for the log and the operator; an answer never shows them."""
+    for complaint in complaints:
+        failure.add_note(complaint)
+    return failure
+
+
+def _by_id(rules: Sequence[Rule]) -> dict[str, Rule]:
+    found: dict[str, Rule] = {}
+    for rule in rules:
+        if rule.id in found:
+            raise policy_problem(
+                rule.file, "this id is used twice", policy=rule.id, also_in=found[rule.id].file
+            )
+        found[rule.id] = rule
+    return found
+
+
+def _policy_set(rules: Mapping[str, Rule]) -> PolicySet:
+    from cedarpy import PolicySet
+
+    static = {id_: rule.body for id_, rule in rules.items()}
+    document = {"staticPolicies": static, "templates": {}, "templateLinks": []}
+    return PolicySet.from_json_str(orjson.dumps(document).decode())

@@ -1,0 +1,54 @@
+"""Facts, receipts, keys and seals, and the units of work that write them."""
+
+from . import keys
+from .canonical import canonical, digest, fingerprint
+from .commit import write_commit
+from .erasure import erase_subject, last_version
+from .factbook import ERASED, REACHED, FactBook
+from .facts import Fact, drafts_digest, facts_after, fields_touched, history
+from .keys import KEPT_DAYS, StoredKey, find_key, key_row, purge_keys, release_key
+from .rebuild import rebuild_state, state_digest
+from .receipts import Receipt, receipt_at, receipt_for, receipts_between
+from .seals import Seal, last_seal, seal_receipts
+from .signing import OfficeKey, signed_by
+from .tables import LEDGER_ROOM
+from .unit import Reader, State, Unit
+
+__all__ = [
+    "ERASED",
+    "KEPT_DAYS",
+    "LEDGER_ROOM",
+    "REACHED",
+    "Fact",
+    "FactBook",
+    "OfficeKey",
+    "Reader",
+    "Receipt",
+    "Seal",
+    "State",
+    "StoredKey",
+    "Unit",
+    "canonical",
+    "digest",
+    "drafts_digest",
+    "erase_subject",
+    "facts_after",
+    "fields_touched",
+    "find_key",
+    "fingerprint",
+    "history",
+    "key_row",
+    "keys",
+    "last_seal",
+    "last_version",
+    "purge_keys",
+    "rebuild_state",
+    "receipt_at",
+    "receipt_for",
+    "receipts_between",
+    "release_key",
+    "seal_receipts",
+    "signed_by",
+    "state_digest",
+    "write_commit",
+]

@@ -1,0 +1,38 @@
+"""Taking personal data out of the ledger without breaking it.
+
+The payloads of all facts about a subject go, with the salts of their digests; so do the remembered answers of the calls
+that stated them. The envelope of every fact stays, so counts, versions, receipts and seals still verify. A last fact says
+that the subject was erased, and its aggregate forgets the state.
+"""
+
+from __future__ import annotations
+
+from .factbook import ERASED
+from .unit import Unit
+
+
+def erase_subject(unit: Unit, aggregate: str, subject: str, follows: int) -> int:
+    """Erase one subject; the answer is how many payloads went."""
+    unit.transaction.execute(
+        "UPDATE keys SET answer = NULL, state = 'erased' WHERE tenant = :tenant AND position IN ("
+        " SELECT position FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject)",
+        {"aggregate": aggregate, "subject": subject},
+    )
+    gone = unit.transaction.execute(
+        "UPDATE facts SET payload = NULL, salt = NULL WHERE tenant = :tenant AND aggregate = :aggregate"
+        " AND subject = :subject AND payload IS NOT NULL AND type <> :erased",
+        {"aggregate": aggregate, "subject": subject, "erased": ERASED},
+    )
+    unit.append(ERASED, subject, follows, {"payloads": gone}, aggregate=aggregate, ends=True)
+    return gone
+
+
+def last_version(unit: Unit, aggregate: str, subject: str) -> int:
+    """The version a subject has come to; 0 when there is no such subject."""
+    version = unit.value(
+        "SELECT max(version) AS version FROM facts"
+        " WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject",
+        aggregate=aggregate,
+        subject=subject,
+    )
+    return int(version or 0)

@@ -1,0 +1,73 @@
+"""What the office knows about facts: who applies them, how old ones are read, how a subject is erased."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engross.flows import Aggregate
+
+from .facts import Fact
+
+if TYPE_CHECKING:
+    from .unit import State
+
+Applier = Callable[["State", Fact], None]
+Upcaster = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+ERASED = "Erased"
+REACHED = "Reached"
+
+
+class FactBook:
+    """The fact handlers of all aggregates of an office."""
+
+    def __init__(self, aggregates: Iterable[Aggregate]) -> None:
+        self._appliers: dict[tuple[str, str], tuple[int, Applier]] = {}
+        self._upcasters: dict[tuple[str, str, int], Upcaster] = {}
+        self._erasers: dict[str, Applier] = {}
+        self.tables: dict[str, tuple[str, ...]] = {}
+        for aggregate in aggregates:
+            self._enter(aggregate)
+
+    def current_version(self, aggregate: str, fact_type: str) -> int:
+        """The schema version in which new facts of a type are written."""
+        if fact_type in (ERASED, REACHED):
+            return 1
+        return self._applier(aggregate, fact_type)[0]
+
+    def erases(self, aggregate: str) -> bool:
+        """Whether an aggregate knows how to forget a subject."""
+        return aggregate in self._erasers
+
+    def apply(self, state: State, fact: Fact) -> None:
+        """Let the fact's own aggregate change its state. The only way by which state changes."""
+        if fact.type == ERASED:
+            self._erasers[fact.aggregate](state, fact)
+        elif fact.payload is not None and fact.type != REACHED:
+            self._applier(fact.aggregate, fact.type)[1](state, fact)
+
+    def upcast(self, fact: Fact) -> Fact:
+        """The fact as the present program would have written it."""
+        payload, version = fact.payload, fact.schema_version
+        if payload is None:
+            return fact
+        while caster := self._upcasters.get((fact.aggregate, fact.type, version)):
+            payload, version = caster(payload), version + 1
+        return replace(fact, payload=payload, schema_version=version)
+
+    def _enter(self, aggregate: Aggregate) -> None:
+        name = aggregate.namespace
+        self.tables[name] = tuple(aggregate.tables)
+        if aggregate.eraser is not None:
+            self._erasers[name] = aggregate.eraser
+        for fact_type, applier in aggregate.appliers.items():
+            self._appliers[name, fact_type] = (applier.version, applier.function)
+        for (fact_type, version), caster in aggregate.upcasters.items():
+            self._upcasters[name, fact_type, version] = caster
+
+    def _applier(self, aggregate: str, fact_type: str) -> tuple[int, Applier]:
+        try:
+            return self._appliers[aggregate, fact_type]
+        except KeyError:
+            raise LookupError(f"{aggregate} has no handler for the fact {fact_type}") from None

@@ -1,0 +1,191 @@
+"""Facts: what happened, in the order it happened, for good.
+
+A fact's payload lies beside its digest. The digest is salted, and the salt lies with the payload: once both are erased
+nobody can find out by guessing what the payload was, and the ledger still verifies.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from engross.calls import FactDraft
+from engross.store import Params, Reading, Row
+
+from .canonical import canonical, digest
+
+SOURCE = "urn:engross:office"
+TYPE_PREFIX = "io.engross"
+
+COLUMNS = (
+    "tenant, position, ordinal, id, aggregate, type, schema_version, subject, version, ends, fields,"
+    " causation, time, digest, salt, payload"
+)
+INSERT = (
+    f"INSERT INTO facts ({COLUMNS}) VALUES (:tenant, :position, :ordinal, :id, :aggregate, :type, :schema_version,"
+    " :subject, :version, :ends, :fields, :causation, :time, :digest, :salt, :payload)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact of the ledger. `payload` is None once it was erased."""
+
+    tenant: str
+    position: int
+    ordinal: int
+    id: str
+    aggregate: str
+    type: str
+    schema_version: int
+    subject: str
+    version: int
+    time: str
+    payload: Mapping[str, Any] | None
+    fields: tuple[str, ...] = ()
+    ends: bool = False
+    causation: str | None = None
+    digest: str = ""
+
+    def envelope(self) -> list[Any]:
+        """What a receipt's digest covers of this fact: everything but the payload, and the payload's digest."""
+        return [
+            self.ordinal,
+            self.id,
+            self.aggregate,
+            self.type,
+            self.schema_version,
+            self.subject,
+            self.version,
+            self.ends,
+            self.fields,
+            self.causation,
+            self.time,
+            self.digest,
+        ]
+
+    def cloudevent(self, receipt: Mapping[str, Any]) -> dict[str, Any]:
+        """The fact in the form of CloudEvents 1.0."""
+        return {
+            "specversion": "1.0",
+            "id": self.id,
+            "source": f"{SOURCE}:{self.aggregate}",
+            "type": f"{TYPE_PREFIX}.{self.aggregate}.fact.{self.type}.v{self.schema_version}",
+            "subject": self.subject,
+            "time": self.time,
+            "datacontenttype": "application/json",
+            "dataschema": f"{SOURCE}:{self.aggregate}:{self.type}:v{self.schema_version}",
+            "tenantid": self.tenant,
+            "correlationid": receipt["correlation_id"],
+            "causationid": self.causation or receipt["message_id"],
+            "traceparent": receipt["traceparent"],
+            "position": self.position,
+            "ordinal": self.ordinal,
+            "data": {"version": self.version, "payload": self.payload, "erased": self.payload is None},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A fact on its way into the ledger: the fact, its row, and its draft."""
+
+    fact: Fact
+    draft: FactDraft
+    row: Params
+
+
+def write_down(draft: FactDraft, **where: Any) -> Written:
+    """Fix a draft as the fact it becomes at a place in the ledger."""
+    payload = canonical(draft.payload)
+    salt = os.urandom(16)
+    sealed = sha256(salt + payload).hexdigest()
+    common = {
+        "aggregate": draft.aggregate,
+        "type": draft.type,
+        "schema_version": draft.schema_version,
+        "subject": draft.subject,
+        "version": draft.version,
+        "digest": sealed,
+        **where,
+    }
+    fact = Fact(payload=orjson.loads(payload), fields=draft.fields, ends=draft.ends, **common)
+    row = {
+        **common,
+        "ends": int(draft.ends),
+        "fields": ",".join(draft.fields),
+        "salt": salt,
+        "payload": payload.decode(),
+    }
+    return Written(fact, draft, row)
+
+
+def fact_of(row: Row) -> Fact:
+    """The fact that a row holds."""
+    payload = row["payload"]
+    return Fact(
+        tenant=row["tenant"],
+        position=row["position"],
+        ordinal=row["ordinal"],
+        id=row["id"],
+        aggregate=row["aggregate"],
+        type=row["type"],
+        schema_version=row["schema_version"],
+        subject=row["subject"],
+        version=row["version"],
+        time=row["time"],
+        payload=None if payload is None else orjson.loads(payload),
+        fields=tuple(row["fields"].split(",")) if row["fields"] else (),
+        ends=bool(row["ends"]),
+        causation=row["causation"],
+        digest=row["digest"],
+    )
+
+
+def facts_digest(facts: Iterable[Fact]) -> str:
+    """The digest that a receipt keeps of its facts."""
+    return digest([fact.envelope() for fact in facts])
+
+
+def drafts_digest(drafts: Iterable[FactDraft]) -> str:
+    """The digest of what a reviewer is shown: the facts themselves, wherever in the ledger they will come to lie."""
+    return digest([draft.as_data() for draft in drafts])
+
+
+def facts_after(reading: Reading, position: int, *, most: int) -> list[tuple[Fact, dict[str, Any]]]:
+    """The next settled facts behind a position, each with its receipt's body; commits are never cut in two."""
+    rows = reading.rows(
+        f"SELECT {_prefixed('f')}, r.body AS receipt FROM facts f"
+        " JOIN receipts r ON r.tenant = f.tenant AND r.position = f.position"
+        " WHERE f.tenant = :tenant AND f.position > :after AND f.position <= :settled AND f.position IN ("
+        "   SELECT DISTINCT position FROM facts WHERE tenant = :tenant AND position > :after"
+        "   AND position <= :settled ORDER BY position LIMIT :most)"
+        " ORDER BY f.position, f.ordinal",
+        {"after": position, "settled": reading.watermark(), "most": most},
+    )
+    return [(fact_of(row), orjson.loads(row["receipt"])) for row in rows]
+
+
+def history(reading: Reading, aggregate: str, subject: str, *, after_version: int = 0) -> list[Fact]:
+    """All facts about one subject behind a version."""
+    rows = reading.rows(
+        f"SELECT {COLUMNS} FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject"
+        " AND version > :version ORDER BY version",
+        {"aggregate": aggregate, "subject": subject, "version": after_version},
+    )
+    return [fact_of(row) for row in rows]
+
+
+def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int) -> set[str]:
+    """Which fields of a subject were set behind a version."""
+    return {
+        field for fact in history(reading, aggregate, subject, after_version=since) for field in fact.fields
+    }
+
+
+def _prefixed(alias: str) -> str:
+    return ", ".join(f"{alias}.{column.strip()}" for column in COLUMNS.split(","))

@@ -1,0 +1,49 @@
+"""State from facts, once more, and whether it is the same."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import orjson
+
+from engross.calls import Context
+from engross.store import Transaction
+
+from .factbook import FactBook
+from .facts import COLUMNS, fact_of
+from .unit import State
+
+PAGE = 1000
+
+
+def state_digest(transaction: Transaction, book: FactBook) -> str:
+    """SHA-256 over every row of every state table of a tenant."""
+    hashed = sha256()
+    for tables in book.tables.values():
+        for table in tables:
+            rows = transaction.rows(f"SELECT * FROM {table} WHERE tenant = :tenant", {})
+            for line in sorted(orjson.dumps([*row.items()]) for row in rows):
+                hashed.update(table.encode() + b"\t" + line + b"\n")
+    return hashed.hexdigest()
+
+
+def rebuild_state(transaction: Transaction, context: Context, book: FactBook) -> int:
+    """Empty a tenant's state tables and apply every fact again; how many facts that were."""
+    for tables in book.tables.values():
+        for table in tables:
+            transaction.execute(f"DELETE FROM {table} WHERE tenant = :tenant", {})
+    state = State(transaction, context)
+    count, position, ordinal = 0, 0, -1
+    while True:
+        rows = transaction.rows(
+            f"SELECT {COLUMNS} FROM facts WHERE tenant = :tenant"
+            " AND (position > :position OR (position = :position AND ordinal > :ordinal))"
+            " ORDER BY position, ordinal LIMIT :most",
+            {"position": position, "ordinal": ordinal, "most": PAGE},
+        )
+        for row in rows:
+            book.apply(state, book.upcast(fact_of(row)))
+        count += len(rows)
+        if len(rows) < PAGE:
+            return count
+        position, ordinal = rows[-1]["position"], rows[-1]["ordinal"]

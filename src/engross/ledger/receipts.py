@@ -1,0 +1,104 @@
+"""Receipts: for every commit, who did what by which flow, under which policy, approved by whom.
+
+A receipt is written in the transaction of the change it vouches for, and says nothing that the change does not show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from engross.calls import Context, Decision
+from engross.store import Params, Reading
+
+from .canonical import canonical
+from .facts import Fact, facts_digest
+
+INSERT = "INSERT INTO receipts (tenant, position, digest, body) VALUES (:tenant, :position, :digest, :body)"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The proof of one commit."""
+
+    position: int
+    digest: str
+    body: Mapping[str, Any]
+
+    def row(self) -> Params:
+        """The receipt as a row."""
+        return {"position": self.position, "digest": self.digest, "body": canonical(self.body).decode()}
+
+
+def receipt_for(
+    context: Context,
+    *,
+    position: int,
+    flow_version: str,
+    arguments_digest: str,
+    facts: Iterable[Fact],
+    decision: Decision,
+    author: Mapping[str, Any] | None = None,
+    approvers: Iterable[str] = (),
+    proposal: str | None = None,
+    plans: Iterable[Mapping[str, Any]] = (),
+    switches: Iterable[str] = (),
+) -> Receipt:
+    """Draw up the receipt of a commit."""
+    listed = list(facts)
+    body: dict[str, Any] = {
+        "tenant": context.tenant,
+        "position": position,
+        "message_id": context.message_id,
+        "time": context.occurred_at,
+        "flow": context.flow,
+        "flow_version": flow_version,
+        "principal": context.principal.as_data(),
+        "surface": context.surface,
+        "arguments_digest": arguments_digest,
+        "facts": len(listed),
+        "facts_digest": facts_digest(listed),
+        "policy_version": decision.policy_version,
+        "tier": decision.tier,
+        "because": decision.because,
+        "correlation_id": context.correlation_id,
+        "traceparent": context.trace.traceparent,
+    }
+    optional = {
+        "client_request_id": context.client_request_id,
+        "reason": context.reason,
+        "author": author,
+        "approvers": list(approvers),
+        "proposal": proposal,
+        "plans": list(plans),
+        "switches": list(switches),
+    }
+    body.update({name: value for name, value in optional.items() if value})
+    return Receipt(position, sha256(canonical(body)).hexdigest(), body)
+
+
+def receipt_at(reading: Reading, position: int) -> Receipt | None:
+    """The receipt of the commit at a position."""
+    rows = reading.rows(
+        "SELECT position, digest, body FROM receipts WHERE tenant = :tenant AND position = :position",
+        {"position": position},
+    )
+    return _receipt(rows[0]) if rows else None
+
+
+def receipts_between(reading: Reading, after: int, upto: int, *, most: int) -> list[Receipt]:
+    """Receipts of a stretch of the ledger, in order."""
+    rows = reading.rows(
+        "SELECT position, digest, body FROM receipts"
+        " WHERE tenant = :tenant AND position > :after AND position <= :upto ORDER BY position LIMIT :most",
+        {"after": after, "upto": upto, "most": most},
+    )
+    return [_receipt(row) for row in rows]
+
+
+def _receipt(row: Mapping[str, Any]) -> Receipt:
+    return Receipt(row["position"], row["digest"], orjson.loads(row["body"]))

@@ -1,0 +1,77 @@
+"""Seals: a signature, shortly after the commits, over the receipts since the last seal and over that seal.
+
+Each tenant has its own chain of seals, so that one tenant's export verifies by itself. Sealing is a unit of work like
+any other and reads behind the watermark; no writer waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from engross.store import Reading, Transaction
+
+from .canonical import canonical
+from .merkle import merkle_root
+from .receipts import receipts_between
+from .signing import OfficeKey
+
+LARGEST_SEAL = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """One link of a tenant's chain."""
+
+    number: int
+    digest: str
+    signature: str
+    body: Mapping[str, Any]
+
+
+def last_seal(reading: Reading) -> Seal | None:
+    """The end of the chain so far."""
+    rows = reading.rows(
+        "SELECT number, digest, signature, body FROM seals WHERE tenant = :tenant ORDER BY number DESC LIMIT 1",
+        {},
+    )
+    return seal_of(rows[0]) if rows else None
+
+
+def seal_of(row: Mapping[str, Any]) -> Seal:
+    """The seal that a row holds."""
+    return Seal(row["number"], row["digest"], row["signature"], orjson.loads(row["body"]))
+
+
+def seal_receipts(transaction: Transaction, key: OfficeKey, now: str) -> Seal | None:
+    """Seal what is settled and not yet sealed. None when there is nothing, or another process is at it."""
+    if not transaction.claim("seal"):
+        return None
+    last = last_seal(transaction)
+    upto_before = last.body["upto"] if last else 0
+    receipts = receipts_between(transaction, upto_before, transaction.watermark(), most=LARGEST_SEAL)
+    if not receipts:
+        return None
+    body: dict[str, Any] = {
+        "tenant": transaction.tenant,
+        "number": last.number + 1 if last else 1,
+        "previous": last.digest if last else None,
+        "after": upto_before,
+        "upto": receipts[-1].position,
+        "receipts": len(receipts),
+        "root": merkle_root([receipt.digest for receipt in receipts]),
+        "time": now,
+        "key": key.public,
+    }
+    text = canonical(body)
+    seal = Seal(body["number"], sha256(text).hexdigest(), key.sign(text), body)
+    transaction.execute(
+        "INSERT INTO seals (tenant, number, digest, signature, body)"
+        " VALUES (:tenant, :number, :digest, :signature, :body)",
+        {"number": seal.number, "digest": seal.digest, "signature": seal.signature, "body": text.decode()},
+    )
+    return seal

@@ -1,0 +1,154 @@
+"""What a flow holds while it works: a reader, or a unit of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from engross.calls import Context, FactDraft, derived_id
+from engross.store import FOREVER, Publication, Reading, Row, Transaction
+
+from .factbook import FactBook
+from .facts import Fact, Written, write_down
+
+# A row that still stands ends at FOREVER, so the present is just before it.
+PRESENT = FOREVER - 1
+
+
+class Reader:
+    """A consistent look at the caller's tenant, now or as of a ledger position.
+
+    Statements may use `:tenant` and `:as_of`; both are bound.
+    """
+
+    __slots__ = ("_reading", "as_of", "context")
+
+    def __init__(self, reading: Reading, context: Context) -> None:
+        self._reading = reading
+        self.context = context
+        self.as_of = PRESENT if context.as_of is None else context.as_of
+
+    @property
+    def now(self) -> str:
+        """The time of this call."""
+        return self.context.occurred_at
+
+    @property
+    def reading(self) -> Reading:
+        """The engine's own view below this one."""
+        return self._reading
+
+    def rows(self, sql: str, **params: Any) -> list[Row]:
+        """All rows of a query."""
+        params["as_of"] = self.as_of
+        return self._reading.rows(sql, params)
+
+    def row(self, sql: str, **params: Any) -> Row | None:
+        """The first row of a query, if there is one."""
+        found = self.rows(sql, **params)
+        return found[0] if found else None
+
+    def value(self, sql: str, **params: Any) -> Any:
+        """The first column of the first row, if there is one."""
+        row = self.row(sql, **params)
+        return None if row is None else next(iter(row.values()))
+
+
+class State(Reader):
+    """What an applier holds: the only hand that writes state tables."""
+
+    __slots__ = ("_transaction",)
+
+    def __init__(self, transaction: Transaction, context: Context) -> None:
+        super().__init__(transaction, context)
+        self._transaction = transaction
+
+    def execute(self, sql: str, **params: Any) -> int:
+        """Run a statement and count the rows it touched."""
+        return self._transaction.execute(sql, params)
+
+
+class Unit(Reader):
+    """One unit of work. A flow changes nothing but by appending facts."""
+
+    __slots__ = ("_book", "_ids", "_root", "_state", "publications", "transaction", "written")
+
+    def __init__(self, transaction: Transaction, context: Context, book: FactBook) -> None:
+        super().__init__(transaction, context)
+        self.as_of = PRESENT
+        self.transaction = transaction
+        self.written: list[Written] = []
+        self.publications: list[Publication] = []
+        self._book = book
+        self._root = context.message_id
+        self._state = State(transaction, context)
+        self._state.as_of = PRESENT
+        self._ids = 0
+
+    def new_id(self, prefix: str = "") -> str:
+        """The next id of this call: the same one whenever the call is run again."""
+        self._ids += 1
+        return prefix + derived_id(self.context.message_id, self._ids)
+
+    def append(
+        self,
+        type: str,
+        subject: str,
+        follows: int,
+        payload: Mapping[str, Any],
+        *,
+        aggregate: str | None = None,
+        before: Mapping[str, Any] | None = None,
+        fields: Iterable[str] = (),
+        ends: bool = False,
+    ) -> Fact:
+        """State a fact about a subject whose version so far is `follows` (0: it is new), and apply it.
+
+        The fact belongs to the flow's own aggregate unless another is named. `before` shows a reviewer what was
+        there; `fields` names what the fact sets; `ends` says that the subject is gone afterwards.
+        """
+        owner = aggregate or self.context.flow.partition(".")[0]
+        version = self._book.current_version(owner, type)
+        draft = FactDraft(owner, type, version, subject, follows + 1, payload, before, tuple(fields), ends)
+        return self.append_draft(draft)
+
+    def append_draft(self, draft: FactDraft) -> Fact:
+        """Append a fact that was drafted before."""
+        ordinal = len(self.written)
+        written = write_down(
+            draft,
+            tenant=self.transaction.tenant,
+            position=self.transaction.position,
+            ordinal=ordinal,
+            id=f"{self._root}.{ordinal}",
+            time=self.context.occurred_at,
+            causation=self.context.causation_id,
+        )
+        self._book.apply(self._state, written.fact)
+        self.written.append(written)
+        return written.fact
+
+    def publish(self, publication: Publication) -> None:
+        """Have a blob published at a path once this unit is committed."""
+        publication.intend(self.transaction)
+        self.publications.append(publication)
+
+    def under(self, context: Context) -> Unit:
+        """The same unit in another call's name: its ids, its time, its principal."""
+        other = Unit(self.transaction, context, self._book)
+        other.written = self.written
+        other.publications = self.publications
+        other._root = self._root
+        return other
+
+    def rewind(self) -> None:
+        """Take everything back that this unit did."""
+        self.transaction.rewind()
+        self.written.clear()
+        self.publications.clear()
+        self._ids = 0
+
+    @property
+    def drafts(self) -> tuple[FactDraft, ...]:
+        """The facts so far, as a plan holds them."""
+        return tuple(written.draft for written in self.written)

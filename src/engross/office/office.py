@@ -1,0 +1,178 @@
+"""The office: the rooms put together around one store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engross.calls import Clock, Context, Principal, now
+from engross.flows import Aggregate, Catalogue
+from engross.governance import Knobs, Limits, PlanTokens, Policy
+from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, rebuild_state, state_digest
+from engross.pipeline import (
+    Answers,
+    Fittings,
+    Flights,
+    MemoryAnswers,
+    RedisAnswers,
+    Request,
+    Workers,
+    adrive,
+    drive,
+    walk,
+)
+from engross.replies import Reply, Trace, configure_crash_log
+from engross.store import STORE_ROOM, Blobs, Migration, Transaction, open_store, publish, room
+
+from .housekeeping import Housekeeping
+from .own_flows import own_aggregate
+from .review import review_aggregate
+from .settings import Settings
+
+SYSTEM = Principal("engross", "service", frozenset({"admin"}))
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """What came of building the state again from the facts."""
+
+    tenant: str
+    facts: int
+    before: str
+    after: str
+
+    @property
+    def same(self) -> bool:
+        """Whether the state was what the facts say."""
+        return self.before == self.after
+
+
+class Office:
+    """One running office. Open it, call it, close it."""
+
+    def __init__(self, settings: Settings, aggregates: Iterable[Aggregate] = (), *, clock: Clock = now) -> None:
+        self.settings = settings
+        folder = prepare_folder(settings.data)
+        configure_crash_log(folder / "logs")
+        own = (review_aggregate(lambda: self._fittings), own_aggregate(lambda: self._fittings))
+        everything = (*own, *aggregates)
+        self.catalogue = Catalogue(everything)
+        knobs = _knobs(settings)
+        self._key = OfficeKey.at(folder / "keys" / "office.key")
+        policy = Policy(settings.policy_folder, knobs, read_only=settings.read_only)
+        self.store = open_store(
+            settings.location,
+            migrations(everything),
+            unit_seconds=settings.unit_seconds,
+            upgrade=settings.migrate,
+        )
+        self._fittings = Fittings(
+            store=self.store,
+            catalogue=self.catalogue,
+            book=FactBook(everything),
+            policy=policy,
+            knobs=knobs,
+            limits=Limits(knobs, settings.redis),
+            tokens=PlanTokens(self._key.secret("plan token")),
+            answers=_answers(settings),
+            clock=clock,
+            blobs=lambda tenant: Blobs(folder / "blobs", tenant),
+            flights=Flights(),
+            workers=Workers(),
+            call_seconds=settings.call_seconds,
+            lease_seconds=settings.lease_seconds,
+            most_reply_bytes=settings.most_reply_bytes,
+        )
+        self._recover()
+        self._housekeeping = Housekeeping(self._fittings, self._key, settings.seal_seconds, self._expire)
+        self._housekeeping.start()
+
+    def call(self, request: Request) -> Reply:
+        """Answer a call on this thread."""
+        return drive(walk(self._fittings, request))
+
+    async def acall(self, request: Request) -> Reply:
+        """Answer a call on this event loop."""
+        return await adrive(walk(self._fittings, request))
+
+    def blobs(self, tenant: str) -> Blobs:
+        """A tenant's blobs."""
+        return self._fittings.blobs(tenant)
+
+    @property
+    def public_key(self) -> str:
+        """The key that verifies this office's seals."""
+        return self._key.public
+
+    @property
+    def policy_version(self) -> str:
+        """Which policy is in force."""
+        return self._fittings.policy.version
+
+    def seal(self) -> int:
+        """Seal everything that is settled, now."""
+        return self._housekeeping.seal(self.store.tenants())
+
+    def tidy(self) -> None:
+        """Purge keys and end proposals that are past their time, now."""
+        self._housekeeping.tidy(self.store.tenants())
+
+    def rebuild(self, tenant: str, *, keep: bool = False) -> Rebuilt:
+        """Build a tenant's state again from its facts and compare; the new one stays only with `keep`."""
+        context = self._system_context(tenant)
+        book = self._fittings.book
+
+        def work(transaction: Transaction) -> Rebuilt:
+            before = state_digest(transaction, book)
+            facts = rebuild_state(transaction, context, book)
+            rebuilt = Rebuilt(tenant, facts, before, state_digest(transaction, book))
+            if not keep:
+                transaction.rewind()
+            return rebuilt
+
+        return self.store.write(tenant, work)
+
+    def close(self) -> None:
+        """Finish what was accepted, seal it, and let go of everything."""
+        self._housekeeping.stop()
+        self._fittings.workers.close()
+        self._fittings.answers.close()
+        self.store.close()
+
+    def _recover(self) -> None:
+        """Carry out what was promised before a crash."""
+        for tenant in self.store.tenants():
+            publish(self.store, tenant, self.blobs(tenant))
+
+    def _expire(self, tenant: str) -> None:
+        self.call(Request("proposals.expire-proposals", {}, tenant, SYSTEM))
+
+    def _system_context(self, tenant: str) -> Context:
+        trace = Trace.new()
+        return Context(tenant, SYSTEM, "office.rebuild", trace.trace_id, "", trace, trace.trace_id)
+
+
+def prepare_folder(folder: Path) -> Path:
+    """The data folder with its parts, for its owner only."""
+    for part in ("blobs", "keys", "logs"):
+        (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def migrations(aggregates: Sequence[Aggregate]) -> list[Migration]:
+    """Every step that an office with these aggregates needs."""
+    steps = [*STORE_ROOM, *LEDGER_ROOM]
+    for aggregate in aggregates:
+        steps.extend(room(aggregate.namespace, aggregate.migrations))
+    return steps
+
+
+def _answers(settings: Settings) -> Answers:
+    return RedisAnswers(settings.redis) if settings.redis else MemoryAnswers()
+
+
+def _knobs(settings: Settings) -> Knobs:
+    folder = settings.policy_folder
+    file = folder / "knobs.toml" if folder else None
+    return Knobs.from_toml(file.read_text()) if file and file.exists() else Knobs()

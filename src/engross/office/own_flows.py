@@ -1,0 +1,147 @@
+"""Flows that span all domains: trying a write out, reading the ledger, erasing a subject."""
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from typing_extensions import NotRequired, TypedDict
+
+from engross.calls import Answer
+from engross.flows import Aggregate, Described, Flow, Semantics
+from engross.governance import NAMESPACE, find_proposal, proposals_touching
+from engross.ledger import Reader, Unit, erase_subject, facts_after, last_version, receipt_at
+from engross.pipeline import Fittings, Request, drive, walk
+from engross.replies import Failed, Invalid, Reply, codes
+
+PAGE = 100
+
+
+class ValidateWrite(TypedDict):
+    """A write to try out."""
+
+    operation: Annotated[str, Described("The write to check: a tool name or aggregate.flow.", maxLength=200)]
+    payload: Annotated[dict[str, Any], Described("What you would send to it.")]
+
+
+class ReadFacts(TypedDict):
+    """A stretch of the ledger."""
+
+    after: NotRequired[Annotated[int, Described("The last position you have seen.", minimum=0, default=0)]]
+    limit: NotRequired[Annotated[int, Described("How many commits at the most.", minimum=1, maximum=1000, default=PAGE)]]
+
+
+class GetReceipt(TypedDict):
+    """A commit."""
+
+    position: Annotated[int, Described("The commit's position in the ledger.", minimum=1)]
+
+
+class EraseSubject(TypedDict):
+    """Whose data to erase."""
+
+    aggregate: Annotated[str, Described("The aggregate that keeps the subject.", maxLength=100)]
+    subject: Annotated[str, Described("The subject's id.", minLength=1, maxLength=200)]
+
+
+def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
+    """The office's own flows. They need the office they are part of, which comes to be after them."""
+    office = Aggregate("office", "The office")
+
+    @office.read(controls=())
+    def validate_write(reader: Reader, arguments: ValidateWrite) -> dict[str, Any]:
+        """Check a write without making it: all errors, warnings, what would change, and how it would be decided.
+
+        Call this before the write itself. Nothing is stored, whatever the answer.
+        """
+        return _validated(fittings(), reader, arguments)
+
+    @office.read(controls=())
+    def read_facts(reader: Reader, arguments: ReadFacts) -> dict[str, Any]:
+        """Read the facts behind a position, in order: what happened, to whom it can be traced, decisions included."""
+        found = facts_after(reader.reading, arguments.get("after", 0), most=arguments.get("limit", PAGE))
+        book = fittings().book
+        events = [book.upcast(fact).cloudevent(receipt) for fact, receipt in found]
+        return {"facts": events, "next": events[-1]["position"] if events else arguments.get("after", 0)}
+
+    @office.read(controls=())
+    def get_receipt(reader: Reader, arguments: GetReceipt) -> dict[str, Any]:
+        """Show the receipt of a commit: who, by which flow and policy, approved by whom."""
+        receipt = receipt_at(reader.reading, arguments["position"])
+        if receipt is None:
+            raise Invalid(
+                codes.RECORD_NOT_FOUND, {"kind": "receipt", "id": str(arguments["position"])}, field="position"
+            )
+        return {"receipt": receipt.body, "digest": receipt.digest}
+
+    @office.record(
+        effect="delete", tier=3, semantics=Semantics(destructive=True, idempotent=True), exposed=False
+    )
+    def erase(unit: Unit, arguments: EraseSubject) -> Answer:
+        """Erase everything that was recorded about a subject. The ledger keeps that there was something, and verifies."""
+        return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
+
+    return office
+
+
+def _validated(fittings: Fittings, reader: Reader, arguments: ValidateWrite) -> dict[str, Any]:
+    flow = _operation(fittings, arguments["operation"])
+    context = reader.context
+    rehearsed = drive(
+        walk(
+            fittings,
+            Request(
+                flow=flow.ref,
+                arguments=arguments["payload"],
+                tenant=context.tenant,
+                principal=context.principal,
+                surface=context.surface,
+                traceparent=context.trace.traceparent,
+                tracestate=context.trace.tracestate,
+                correlation_id=context.correlation_id,
+                dry_run=True,
+                pins=context.pins,
+            ),
+        )
+    )
+    return {"operation": flow.ref, **_verdict(rehearsed)}
+
+
+def _operation(fittings: Fittings, name: str) -> Flow:
+    tool = fittings.catalogue.tool(name)
+    flow = tool.flow if tool else fittings.catalogue.flow(name)
+    if not flow.writes:
+        writes = [other.ref for other in fittings.catalogue if other.writes and other.exposed]
+        raise Invalid(
+            codes.UNKNOWN_OPERATION,
+            {"operation": name[:80]},
+            field="operation",
+            suggestions={"allowed_values": writes, "hint": "Only writes need to be tried out."},
+        )
+    return flow
+
+
+def _verdict(rehearsed: Reply) -> dict[str, Any]:
+    data: Mapping[str, Any] = rehearsed.data or {}
+    if rehearsed.ok:
+        return dict(data)
+    if rehearsed.reply_type == "E":
+        raise Failed(rehearsed.code, rehearsed.params)
+    refusal = {"code": rehearsed.message_key, "reply_code": rehearsed.code, "message": rehearsed.message, "field": None}
+    return {
+        "valid": False,
+        "errors": data.get("errors", [refusal]),
+        "warnings": data.get("warnings", []),
+        "suggestions": [],
+        "would": {"mode": "refused" if rehearsed.reply_type == "I" else "deny"},
+    }
+
+
+def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Answer:
+    follows = last_version(unit, aggregate, subject)
+    if not follows or not fittings.book.erases(aggregate):
+        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": aggregate, "id": subject[:80]}, field="subject")
+    proposals = proposals_touching(unit, f"{aggregate}/{subject}")
+    gone = erase_subject(unit, aggregate, subject, follows)
+    for proposal_id in proposals:
+        version = find_proposal(unit, proposal_id).version
+        gone += erase_subject(unit, NAMESPACE, proposal_id, version)
+    return Answer({"subject": subject, "payloads_erased": gone, "proposals_erased": proposals}, codes.ERASED)

@@ -1,0 +1,74 @@
+"""What an operator may set, and what holds if nothing is set."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from engross.replies import Failed, codes
+
+PREFIX = "ENGROSS_"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How an office is set up. Each setting has an environment variable: `ENGROSS_` and its name in capitals."""
+
+    data: Path = Path("engross-data")
+    """The office's folder: its key, blobs, logs, policies and, unless `store` says otherwise, its database."""
+    store: str | None = None
+    """The address of a PostgreSQL database to use instead of the SQLite file in the data folder."""
+    redis: str | None = None
+    """The address of a Redis server for the adapter cache and rate limits."""
+    policies: Path | None = None
+    """A folder of Cedar policies and knobs.toml laid over the shipped ones; `policies` in the data folder if there is one."""
+    read_only: bool = False
+    """Refuse every flow that is not safe. Wins over everything."""
+    migrate: bool = True
+    """Bring an older store up to date on opening, instead of refusing it."""
+    call_seconds: float = 30.0
+    """How long a call may take."""
+    unit_seconds: float = 5.0
+    """How long one unit of work may hold the writer."""
+    lease_seconds: float = 60.0
+    """How long a call to another system may keep its key to itself."""
+    seal_seconds: float = 1.0
+    """How often receipts are sealed."""
+    most_reply_bytes: int = 4_000_000
+    """The largest answer."""
+
+    @classmethod
+    def from_environment(cls, **given: Any) -> Settings:
+        """The given settings, then those of the environment, then the defaults."""
+        found = {
+            field.name: _typed(field.name, str(field.type), os.environ[PREFIX + field.name.upper()])
+            for field in fields(cls)
+            if PREFIX + field.name.upper() in os.environ
+        }
+        return cls(**{**found, **{name: value for name, value in given.items() if value is not None}})
+
+    @property
+    def location(self) -> str | Path:
+        """Where the rows are."""
+        return self.store or self.data / "office.db"
+
+    @property
+    def policy_folder(self) -> Path | None:
+        """The operator's own policies, if there are any."""
+        if self.policies is not None:
+            return self.policies
+        usual = self.data / "policies"
+        return usual if usual.is_dir() else None
+
+
+def _typed(name: str, kind: str, text: str) -> Any:
+    try:
+        if kind == "bool":
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
+        if kind in ("float", "int"):
+            return float(text) if kind == "float" else int(text)
+    except (KeyError, ValueError):
+        raise Failed(codes.CONFIG_INVALID, {"setting": PREFIX + name.upper()}) from None
+    return Path(text) if "Path" in kind else text

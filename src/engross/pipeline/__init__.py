@@ -1,0 +1,32 @@
+"""The path of a call, one module per stage."""
+
+from .answers import Answers, MemoryAnswers, RedisAnswers
+from .fittings import Fittings
+from .flights import Flights
+from .path import walk
+from .perform import author_context, current_version, moved_since, perform, prepare, refuse_stale, replay, stale
+from .request import Request
+from .steps import Steps, adrive, drive
+from .workers import Workers
+
+__all__ = [
+    "Answers",
+    "Fittings",
+    "Flights",
+    "MemoryAnswers",
+    "RedisAnswers",
+    "Request",
+    "Steps",
+    "Workers",
+    "adrive",
+    "author_context",
+    "current_version",
+    "drive",
+    "moved_since",
+    "perform",
+    "prepare",
+    "refuse_stale",
+    "replay",
+    "stale",
+    "walk",
+]

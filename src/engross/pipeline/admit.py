@@ -1,0 +1,38 @@
+"""Stage 1, admit: who asks, when, in which trace, and which ids the call may use."""
+
+from __future__ import annotations
+
+import time
+
+from engross.calls import Context, instant, new_message_id
+from engross.flows import Controls, Flow
+from engross.replies import Trace
+
+from .fittings import Fittings
+from .request import Request
+
+
+def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, trace: Trace) -> Context:
+    """Build the call's one context. Who asks comes from the credential; the arguments only steer what is asked."""
+    return Context(
+        tenant=request.tenant,
+        principal=request.principal,
+        flow=request.flow,
+        message_id=new_message_id(),
+        occurred_at=instant(fittings.clock()),
+        trace=trace,
+        correlation_id=request.correlation_id or trace.trace_id,
+        causation_id=request.causation_id,
+        surface=request.surface,
+        deadline=time.monotonic() + (request.timeout or min(fittings.call_seconds, flow.timeout_seconds)),
+        client_request_id=controls.client_request_id,
+        proposal_id=controls.proposal_id,
+        # Adding to a proposal asks for one.
+        commit_mode="proposal" if controls.proposal_id else controls.commit_mode,
+        confirm_token=controls.confirm_token,
+        reason=controls.reason,
+        as_of=controls.as_of,
+        dry_run=request.dry_run,
+        break_glass=request.break_glass,
+        pins=request.pins,
+    )

@@ -1,0 +1,119 @@
+"""The adapter cache: the first of the two layers of idempotency.
+
+It saves a trip to the store for a retry that comes soon, and nothing depends on it: an entry that is missing, or whose
+fingerprint differs, counts as no entry, and the key's row in the store decides.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Protocol
+
+import orjson
+
+from engross.calls import Context, instant_after
+
+from .flights import FlightKey
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+KEPT_HOURS = 24
+MOST_KEPT = 10_000
+_log = logging.getLogger("engross.answers")
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The answer that a key stands for, and when it was given."""
+
+    principal: str
+    fingerprint: str
+    answer: Mapping[str, Any]
+    position: int | None
+    created_at: str
+
+
+class Answers(Protocol):
+    """Answers by key, for a day, perhaps."""
+
+    def get(self, key: FlightKey, context: Context) -> Remembered | None:
+        """What is remembered under a key."""
+
+    def put(self, key: FlightKey, remembered: Remembered) -> None:
+        """Remember an answer."""
+
+    def close(self) -> None:
+        """Let go."""
+
+
+class MemoryAnswers:
+    """Answers in this process."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[FlightKey, Remembered] = OrderedDict()
+
+    def get(self, key: FlightKey, context: Context) -> Remembered | None:
+        """What is remembered under a key."""
+        found = self._kept.get(key)
+        if found is None or instant_after(found.created_at, days=KEPT_HOURS / 24) <= context.occurred_at:
+            return None
+        return found
+
+    def put(self, key: FlightKey, remembered: Remembered) -> None:
+        """Remember an answer."""
+        with self._lock:
+            self._kept[key] = remembered
+            self._kept.move_to_end(key)
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    def close(self) -> None:
+        """Let go."""
+        self._kept.clear()
+
+
+class RedisAnswers:
+    """Answers in Redis, for all processes. While it cannot be reached there is simply no cache."""
+
+    def __init__(self, url: str, *, prefix: str = "engross:answer:") -> None:
+        from redis import Redis
+
+        self._redis: Redis = Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
+        self._prefix = prefix
+        self._silent = False
+
+    def get(self, key: FlightKey, context: Context) -> Remembered | None:
+        """What is remembered under a key."""
+        try:
+            found: Any = self._redis.get(self._name(key))
+            self._silent = False
+        except Exception as error:
+            self._complain(error)
+            return None
+        return Remembered(**orjson.loads(found)) if found else None
+
+    def put(self, key: FlightKey, remembered: Remembered) -> None:
+        """Remember an answer."""
+        try:
+            self._redis.set(self._name(key), orjson.dumps(remembered), ex=KEPT_HOURS * 3600)
+        except Exception as error:
+            self._complain(error)
+
+    def close(self) -> None:
+        """Let go."""
+        self._redis.close()
+
+    def _name(self, key: FlightKey) -> str:
+        return self._prefix + "\x1f".join(key)
+
+    def _complain(self, error: Exception) -> None:
+        if not self._silent:
+            self._silent = True
+            _log.warning("the answer cache cannot be reached: %s", type(error).__name__)

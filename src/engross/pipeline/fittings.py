@@ -1,0 +1,39 @@
+"""What the stages work with. The office fits it together once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engross.calls import Clock
+from engross.flows import Catalogue
+from engross.governance import Knobs, Limits, PlanTokens, Policy
+from engross.ledger import FactBook
+from engross.store import Blobs, Store
+
+from .answers import Answers
+from .flights import Flights
+from .workers import Workers
+
+
+@dataclass(frozen=True, slots=True)
+class Fittings:
+    """Everything that a call may need on its way."""
+
+    store: Store
+    catalogue: Catalogue
+    book: FactBook
+    policy: Policy
+    knobs: Knobs
+    limits: Limits
+    tokens: PlanTokens
+    answers: Answers
+    clock: Clock
+    blobs: Callable[[str], Blobs]
+    flights: Flights
+    workers: Workers
+    call_seconds: float
+    lease_seconds: float
+    most_reply_bytes: int
+    entered: set[str] = field(default_factory=set)
+    unsealed: set[str] = field(default_factory=set)

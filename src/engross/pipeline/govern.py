@@ -1,0 +1,61 @@
+"""Stage 6, govern: commit, propose or deny? And if it is to be committed at once: was it confirmed?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engross.calls import Context, Decision, Plan, instant_after
+from engross.flows import Flow
+from engross.governance import Binding, diff, diff_text, refusal
+from engross.ledger import digest
+from engross.replies import Denied, codes
+
+from .fittings import Fittings
+
+CONFIRM_MINUTES = 10
+
+
+def govern(fittings: Fittings, context: Context, flow: Flow, plan: Plan) -> Decision:
+    """Judge the plan. A denial is raised; a proposal that is named is always added to."""
+    decision = fittings.policy.judge(context, flow, plan.tier, len(plan.facts))
+    if decision.verdict == "deny":
+        raise refusal(decision, flow.ref)
+    return decision
+
+
+def require_confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> None:
+    """A direct commit of high risk happens only with the token of exactly this plan."""
+    if not decision.confirm or decision.verdict != "commit":
+        return
+    if context.confirm_token is not None:
+        bound = binding(context, plan, decision)
+        fittings.tokens.check(context.confirm_token, "confirm", bound, context.occurred_at)
+        return
+    raise Denied(
+        codes.CONFIRMATION_REQUIRED,
+        data={
+            "risk_tier": decision.tier,
+            "diff": diff(plan.facts),
+            "diff_text": diff_text(plan.facts),
+            **confirmation(fittings, context, plan, decision),
+        },
+    )
+
+
+def confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> dict[str, Any]:
+    """The token that confirms this plan, for ten minutes."""
+    expires_at = instant_after(context.occurred_at, seconds=CONFIRM_MINUTES * 60)
+    token = fittings.tokens.make("confirm", binding(context, plan, decision), expires_at)
+    return {"confirm_token": token, "confirm_token_expires_at": expires_at}
+
+
+def binding(context: Context, plan: Plan, decision: Decision) -> Binding:
+    """What a confirmation is bound to."""
+    return Binding(
+        tenant=context.tenant,
+        principal=context.principal.id,
+        flows={plan.flow: plan.flow_version},
+        arguments=digest(plan.arguments),
+        policy=decision.policy_version,
+        base=plan.base,
+    )

@@ -1,0 +1,159 @@
+"""A reach flow: it calls other systems, so no transaction can hold it.
+
+    lease     under its key, committed before the call goes out: from now on a retry knows that somebody is at it
+    call      holding no transaction, on a worker, until the deadline
+    settle    a fact, the receipt and the answer under the key
+
+What the flow refuses (Invalid, Denied) was not done, and the lease is given back. Of anything else nobody knows whether the
+other system acted: the lease stays, and once it has run out only a flow that is idempotent runs again under that key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engross.calls import Answer, Context, Decision, Errand, Plan
+from engross.flows import Checked, Flow
+from engross.ledger import REACHED, Unit, digest, key_row, keys, release_key
+from engross.replies import Denied, Invalid, Reply
+from engross.store import Transaction
+
+from .answers import Remembered
+from .fittings import Fittings
+from .govern import govern, require_confirmation
+from .perform import Performed, as_answer
+from .record import Recorded, record_commit, record_proposal
+from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint
+from .steps import Steps, Work, Write
+from .write import Call, Rehearsed, rehearsal
+
+
+@dataclass(frozen=True, slots=True)
+class Reaching:
+    """What a reach flow holds: the call, and the key that it should hand on to the other system."""
+
+    context: Context
+    key: str
+
+
+def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[Reply]:
+    """Walk the rest of the path of a reach flow."""
+    arguments = checked.arguments
+    plan = Plan(flow.ref, flow.version, arguments, (), {}, flow.tier, {}, tuple(checked.warnings))
+    decision = govern(fittings, context, flow, plan)
+    if context.dry_run:
+        call = Call(context, flow, arguments, (), None, None)
+        return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
+    if decision.verdict == "commit":
+        require_confirmation(fittings, context, plan, decision)
+    if context.client_request_id is None:
+        return (yield from _carried_out(fittings, context, flow, plan, decision, None))
+    mark = request_fingerprint(context, arguments)
+    found = yield from lead_or_replay(fittings, context, mark)
+    if found is not None:
+        return (yield from replayed(fittings, context, found))
+    try:
+        return (yield from _carried_out(fittings, context, flow, plan, decision, mark))
+    finally:
+        fittings.flights.end(flight_key(context))
+
+
+def run_errand(fittings: Fittings, context: Context, errand: Errand, decision: Decision) -> Steps[Reply]:
+    """Carry out a call that was approved with a proposal, in its author's name, under a key of its own."""
+    flow = fittings.catalogue.flow(errand.flow)
+    author = Context.from_data(
+        errand.author, tenant=context.tenant, trace=context.trace.child(), causation_id=context.message_id
+    )
+    author = replace(author, client_request_id=errand.key, deadline=context.deadline)
+    plan = Plan(flow.ref, flow.version, errand.arguments, (), {}, flow.tier, {})
+    mark = request_fingerprint(author, errand.arguments)
+    return (yield from _carried_out(fittings, author, flow, plan, decision, mark))
+
+
+def _carried_out(
+    fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
+) -> Steps[Reply]:
+    if decision.verdict == "propose":
+        outcome = yield Write(
+            fittings.store, context.tenant, lambda unit: _propose(fittings, context, flow, plan, decision, mark, unit)
+        )
+        return (yield from _concluded(fittings, context, outcome))
+    if mark is not None:
+        held = yield Write(fittings.store, context.tenant, lambda unit: _lease(fittings, context, flow, mark, unit))
+        if held is not None:
+            return (yield from replayed(fittings, context, held))
+    reaching = Reaching(context, context.client_request_id or context.message_id)
+    try:
+        result = yield Work(
+            fittings.workers, lambda: flow.handler(reaching, dict(plan.arguments)), context.deadline or 0.0
+        )
+    except (Invalid, Denied):
+        if mark is not None:
+            yield Write(fittings.store, context.tenant, lambda unit: _give_back(context, unit))
+        raise
+    outcome = yield Write(
+        fittings.store,
+        context.tenant,
+        lambda unit: _settle(fittings, context, flow, plan, as_answer(result), decision, mark, unit),
+    )
+    return (yield from _concluded(fittings, context, outcome))
+
+
+def _concluded(fittings: Fittings, context: Context, outcome: Recorded | Remembered) -> Steps[Reply]:
+    if isinstance(outcome, Remembered):
+        return (yield from replayed(fittings, context, outcome))
+    fittings.entered.add(context.tenant)
+    fittings.unsealed.add(context.tenant)
+    if outcome.remembered is not None:
+        fittings.answers.put(flight_key(context), outcome.remembered)
+    return outcome.reply
+
+
+def _lease(
+    fittings: Fittings, context: Context, flow: Flow, mark: str, transaction: Transaction
+) -> Remembered | None:
+    unit = Unit(transaction, context, fittings.book)
+    if found := recall(unit, flow, mark):
+        return found
+    row = key_row(
+        context, mark, state="leased", position=None, answer=None, lasts_seconds=fittings.lease_seconds
+    )
+    transaction.execute(keys.UPSERT, row)
+    return None
+
+
+def _give_back(context: Context, transaction: Transaction) -> None:
+    release_key(transaction, context.flow, context.client_request_id or "")
+
+
+def _propose(
+    fittings: Fittings,
+    context: Context,
+    flow: Flow,
+    plan: Plan,
+    decision: Decision,
+    mark: str | None,
+    transaction: Transaction,
+) -> Recorded | Remembered:
+    unit = Unit(transaction, context, fittings.book)
+    if mark is not None and (found := recall(unit, flow, mark)):
+        return found
+    return record_proposal(fittings, unit, flow, plan, decision, mark)
+
+
+def _settle(
+    fittings: Fittings,
+    context: Context,
+    flow: Flow,
+    plan: Plan,
+    answer: Answer,
+    decision: Decision,
+    mark: str | None,
+    transaction: Transaction,
+) -> Recorded:
+    unit = Unit(transaction, context, fittings.book)
+    carried: Mapping[str, Any] = {"arguments_digest": digest(plan.arguments), "answer_digest": digest(answer.data)}
+    unit.append(REACHED, context.message_id, 0, carried)
+    return record_commit(fittings, unit, flow, plan, answer, decision, mark)

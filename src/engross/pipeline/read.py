@@ -1,0 +1,66 @@
+"""A read flow: on a consistent snapshot, as of a position, or inside a draft."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from engross.calls import Answer, Context
+from engross.flows import Checked, Flow
+from engross.ledger import Reader, Unit
+from engross.replies import Failed, Invalid, Reply, codes, reply
+from engross.store import Reading, Transaction
+
+from .fittings import Fittings
+from .perform import as_answer, see_draft
+from .steps import Look, Steps, Work, Write
+
+
+def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[Reply]:
+    """Walk the rest of the path of a read flow."""
+    arguments = checked.arguments
+
+    def on_snapshot(reading: Reading) -> Any:
+        if context.as_of is not None:
+            _refuse_the_future(reading, context.as_of)
+        return flow.handler(Reader(reading, context), arguments)
+
+    def in_draft(transaction: Transaction) -> Any:
+        unit = Unit(transaction, context, fittings.book)
+        see_draft(unit, context.proposal_id or "")
+        try:
+            return flow.handler(unit, arguments)
+        finally:
+            unit.rewind()
+
+    deadline = context.deadline or 0.0
+    if context.proposal_id is not None:
+        result = yield Write(fittings.store, context.tenant, in_draft)
+    elif flow.inline:
+        result = yield Look(fittings.store, context.tenant, on_snapshot, fittings.workers, deadline)
+    else:
+        result = yield Work(fittings.workers, lambda: fittings.store.read(context.tenant, on_snapshot), deadline)
+    return _reply(as_answer(result), checked, fittings.most_reply_bytes)
+
+
+def _refuse_the_future(reading: Reading, as_of: int) -> None:
+    """What a position shows must never change, so it can only be one that is settled."""
+    settled = reading.watermark()
+    if as_of > settled:
+        raise Invalid(
+            codes.VALIDATION_ERROR,
+            {"problem": "as_of is ahead of the ledger"},
+            field="as_of",
+            suggestions={"latest": settled},
+        )
+
+
+def _reply(answer: Answer, checked: Checked, limit: int) -> Reply:
+    warnings = [*checked.warnings, *answer.warnings]
+    data = {**answer.data, "warnings": warnings} if warnings else answer.data
+    found = reply(answer.code or codes.READ_OK, answer.params, data)
+    size = len(orjson.dumps(found.data))
+    if size > limit:
+        raise Failed(codes.RESPONSE_TOO_LARGE, {"size": size, "limit": limit})
+    return found

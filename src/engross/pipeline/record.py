@@ -1,0 +1,190 @@
+"""Stage 7, record: facts, receipt and the answer under its key, all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from engross.calls import Answer, Context, Decision, Errand, Plan, instant_after
+from engross.flows import Flow
+from engross.governance import (
+    Proposal,
+    StoredPlan,
+    add_plan,
+    diff,
+    diff_text,
+    find_proposal,
+    open_proposal,
+)
+from engross.ledger import Unit, digest, key_row, receipt_for, write_commit
+from engross.replies import Denied, Failed, FrozenDict, Reply, codes, freeze, reply
+
+from .answers import Remembered
+from .fittings import Fittings
+
+EFFECT_CODES: Mapping[str | None, str] = {
+    "create": codes.CREATED,
+    "update": codes.UPDATED,
+    "delete": codes.DELETED,
+    None: codes.DONE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A commit that is on its way to the disk, and what to answer once it is there."""
+
+    reply: Reply
+    remembered: Remembered | None = None
+    publishes: bool = False
+    errands: tuple[Errand, ...] = ()
+
+
+def record_commit(
+    fittings: Fittings, unit: Unit, flow: Flow, plan: Plan, answer: Answer, decision: Decision, mark: str | None
+) -> Recorded:
+    """Make the plan the record."""
+    changed = bool(unit.written or unit.publications or flow.kind == "reach")
+    code = answer.code or (EFFECT_CODES[flow.effect] if changed else codes.NO_EFFECT)
+    data = {
+        **answer.data,
+        "status": "committed" if changed else "unchanged",
+        "warnings": [*plan.warnings, *_unkeyed_warning(unit.context, flow)],
+        "facts": [written.fact.id for written in unit.written],
+        "position": unit.transaction.position if changed else None,
+        "idempotent_replay": False,
+    }
+    return _write(fittings, unit, flow, plan, answer, decision, mark, code=code, params=answer.params, data=data)
+
+
+def record_proposal(
+    fittings: Fittings, unit: Unit, flow: Flow, plan: Plan, decision: Decision, mark: str | None
+) -> Recorded:
+    """Keep the plan as a proposal of its own, or as the next plan of the one that was named."""
+    context = unit.context
+    proposal = _grown(unit, context) if context.proposal_id else _opened(fittings, unit, plan)
+    needed = max(1, decision.approvals_required)
+    plan = replace(plan, tier=decision.tier)
+    stored = StoredPlan.of(
+        plan, context, ordinal=len(proposal.plans), kind=flow.kind, policy_version=decision.policy_version
+    )
+    add_plan(unit, proposal.id, proposal.version, stored, needed)
+    data = {
+        **plan.answer,
+        "status": "proposed",
+        "proposal": {
+            "id": proposal.id,
+            "status": proposal.status,
+            "risk_tier": max(proposal.tier, plan.tier),
+            "approvals_required": max(proposal.approvals_required, needed),
+            "expires_at": proposal.expires_at,
+        },
+        "diff": diff(plan.facts),
+        "diff_text": diff_text(plan.facts),
+        "warnings": list(plan.warnings),
+        "facts": [written.fact.id for written in unit.written],
+        "position": unit.transaction.position,
+        "idempotent_replay": False,
+    }
+    params = {"proposal_id": proposal.id}
+    answer = Answer(plan.answer, receipt={"proposal": proposal.id})
+    return _write(
+        fittings, unit, flow, plan, answer, decision, mark, code=codes.PROPOSAL_RECORDED, params=params, data=data
+    )
+
+
+def _write(
+    fittings: Fittings,
+    unit: Unit,
+    flow: Flow,
+    plan: Plan,
+    answer: Answer,
+    decision: Decision,
+    mark: str | None,
+    *,
+    code: str,
+    params: Mapping[str, Any],
+    data: dict[str, Any],
+) -> Recorded:
+    context = unit.context
+    position = unit.transaction.position if data["position"] is not None else None
+    remembered, key = None, None
+    frozen = _bearable(data, fittings.most_reply_bytes)
+    if mark is not None:
+        kept = {"code": code, "params": params, "data": frozen, "trace_id": context.trace.trace_id}
+        remembered = Remembered(context.principal.id, mark, kept, position, context.occurred_at)
+        key = key_row(context, mark, state="done", position=position, answer=orjson.dumps(kept))
+    receipt = None
+    if position is not None:
+        receipt = receipt_for(
+            context,
+            position=position,
+            flow_version=flow.version,
+            arguments_digest=digest(plan.arguments),
+            facts=[written.fact for written in unit.written],
+            decision=decision,
+            **answer.receipt,
+        )
+    write_commit(unit, receipt, key, fittings.entered)
+    return Recorded(reply(code, params, frozen), remembered, bool(unit.publications), answer.errands)
+
+
+def _bearable(data: dict[str, Any], limit: int) -> FrozenDict:
+    """The answer, frozen. One that could not be sent is refused here, while nothing is written yet."""
+    frozen = freeze(data)
+    size = len(orjson.dumps(frozen))
+    if size > limit:
+        raise Failed(codes.RESPONSE_TOO_LARGE, {"size": size, "limit": limit})
+    return frozen
+
+
+def _opened(fittings: Fittings, unit: Unit, plan: Plan) -> Proposal:
+    context = unit.context
+    knobs = fittings.knobs.for_(context.tenant, context.pins.get("model_id"))
+    identifier = f"prop_{context.message_id}"
+    open_proposal(
+        unit,
+        identifier,
+        {
+            "status": "draft" if context.commit_mode == "draft" else "proposed",
+            "author": context.principal.as_data(),
+            "summary": summary(plan),
+            "reason": context.reason,
+            "expires_at": instant_after(context.occurred_at, days=knobs.proposal_ttl_days),
+            "rebased_from": None,
+        },
+    )
+    return find_proposal(unit, identifier)
+
+
+def _grown(unit: Unit, context: Context) -> Proposal:
+    proposal = find_proposal(unit, context.proposal_id or "")
+    proposal.require("extend", context.occurred_at)
+    if proposal.author.id != context.principal.id:
+        raise Denied(codes.WRITE_DENIED, data={"because": ["only its author adds to a proposal"]})
+    return proposal
+
+
+def summary(plan: Plan) -> str:
+    """A proposal in a line."""
+    return f"{plan.flow}: " + ", ".join(f"{fact.type} {fact.subject}" for fact in plan.facts[:3]) + (
+        f" and {len(plan.facts) - 3} more" if len(plan.facts) > 3 else ""
+    )
+
+
+def _unkeyed_warning(context: Context, flow: Flow) -> list[dict[str, Any]]:
+    if context.client_request_id is not None or context.principal.type == "human":
+        return []
+    return [
+        {
+            "code": "NO_CLIENT_REQUEST_ID",
+            "message": f"{flow.ref} was called without a client_request_id; a repetition would not be recognised.",
+            "field": "client_request_id",
+            "suggestion": "Send a client_request_id, made once per intended change.",
+        }
+    ]
+
+

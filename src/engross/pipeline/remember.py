@@ -1,0 +1,143 @@
+"""Stage 4, remember: has this very call been made before?
+
+    in this process     one call per key runs, the others wait for it (flights)
+    the adapter cache   a retry that comes soon (answers)
+    the key's row       what counts; looked up first in the write's own transaction, under a lock on the key
+
+Same key and same request: the first answer again, marked as a replay. Same key, other request or other principal: Invalid,
+and nothing of the first is told. Still running: Invalid, with when to come back. Only what was committed is remembered, so
+a call that was refused or crashed may be made again with its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engross.calls import Context, parse_instant
+from engross.flows import Flow
+from engross.governance import find_proposal
+from engross.ledger import Reader, StoredKey, Unit, find_key, fingerprint
+from engross.replies import Failed, Invalid, Reply, codes, reply
+from engross.store import Reading, RequeueError
+
+from .answers import Remembered
+from .fittings import Fittings
+from .flights import FlightKey
+from .steps import Landing, Look, Steps
+
+WAIT_SECONDS = 2.0
+
+
+def flight_key(context: Context) -> FlightKey:
+    """What a client request id belongs to."""
+    return (context.tenant, context.flow, context.client_request_id or "")
+
+
+def request_fingerprint(context: Context, arguments: Mapping[str, Any]) -> str:
+    """What makes two calls the same request: the flow, its arguments after defaults, and where they apply."""
+    return fingerprint(
+        {
+            "operation": context.flow,
+            "arguments": arguments,
+            "proposal_id": context.proposal_id,
+            "commit_mode": context.commit_mode,
+            "model": context.pins.get("model_id"),
+        }
+    )
+
+
+def lead_or_replay(fittings: Fittings, context: Context, mark: str) -> Steps[Remembered | None]:
+    """Take the lead among the calls with this key (None), or find the answer that it has already."""
+    key = flight_key(context)
+    while True:
+        landing = fittings.flights.begin(key)
+        if landing is None:
+            found = fittings.answers.get(key, context)
+            if found and found.fingerprint == mark and found.principal == context.principal.id:
+                fittings.flights.end(key)
+                return found
+            return None
+        if not (yield Landing(landing, WAIT_SECONDS)):
+            raise in_progress()
+
+
+def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
+    """The answer that the key's row holds. The first thing that happens in a keyed write's transaction."""
+    context = unit.context
+    key = context.client_request_id or ""
+    if not unit.transaction.claim(f"{context.flow}/{key}"):
+        raise RequeueError from in_progress()
+    stored = find_key(unit.transaction, context.flow, key, context.occurred_at)
+    if stored is None:
+        return None
+    if stored.principal != context.principal.id:
+        raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
+    if stored.fingerprint != mark:
+        raise Invalid(
+            codes.IDEMPOTENCY_KEY_REUSED,
+            field="client_request_id",
+            details={"original_request_time": stored.created_at},
+            suggestions={"hint": "Use a new client_request_id for a different request."},
+        )
+    if stored.state == "leased":
+        return _leased(stored, flow, context)
+    if stored.answer is None:
+        raise Invalid(codes.PAYLOAD_ERASED, {"kind": "answer to", "id": key}, field="client_request_id")
+    return Remembered(stored.principal, mark, stored.answer, stored.position, stored.created_at)
+
+
+def _leased(stored: StoredKey, flow: Flow, context: Context) -> None:
+    """A lease that still runs is in progress; one that ran out leaves open whether the call was made."""
+    if stored.expires_at > context.occurred_at:
+        left = parse_instant(stored.expires_at) - parse_instant(context.occurred_at)
+        raise in_progress(max(1, round(left.total_seconds())))
+    if not flow.semantics.idempotent:
+        raise Failed(
+            codes.OUTCOME_UNKNOWN, data={"outcome": "unknown", "original_request_time": stored.created_at}
+        )
+
+
+def in_progress(retry_after_seconds: int = 1) -> Invalid:
+    """The call with this key has not ended yet."""
+    return Invalid(
+        codes.REQUEST_IN_PROGRESS,
+        field="client_request_id",
+        data={"retry_after_seconds": retry_after_seconds, "retryable": True},
+    )
+
+
+def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[Reply]:
+    """The first answer again, with what has become of its subject since."""
+    fittings.answers.put(flight_key(context), found)
+    deadline = context.deadline or 0.0
+    since = yield Look(
+        fittings.store, context.tenant, lambda reading: _since(reading, context, found), fittings.workers, deadline
+    )
+    answer = found.answer
+    data = {
+        **answer["data"],
+        **since,
+        "idempotent_replay": True,
+        "original_request_time": found.created_at,
+        "original_trace_id": answer["trace_id"],
+    }
+    return reply(answer["code"], answer["params"], data)
+
+
+def _since(reading: Reading, context: Context, found: Remembered) -> dict[str, Any]:
+    """What a replay has to say beyond the original answer."""
+    proposal = found.answer["data"].get("proposal")
+    if proposal:
+        current = find_proposal(Reader(reading, context), proposal["id"])
+        status = current.current_status(context.occurred_at)
+        return {"proposal": {**proposal, "current_status": status}}
+    if found.position is None:
+        return {}
+    rows = reading.rows(
+        "SELECT l.ends, l.type FROM facts f JOIN facts l"
+        " ON l.tenant = f.tenant AND l.aggregate = f.aggregate AND l.subject = f.subject"
+        " WHERE f.tenant = :tenant AND f.position = :position AND l.position > :position AND l.ends = 1 LIMIT 1",
+        {"position": found.position},
+    )
+    return {"current_state": "deleted"} if rows else {}

@@ -1,0 +1,28 @@
+"""What a surface hands in: a call, and who the credential says is calling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engross.calls import Principal, Surface
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One call as it came in. Identity is the surface's word, taken from the credential, never from the arguments."""
+
+    flow: str
+    arguments: Any
+    tenant: str
+    principal: Principal
+    surface: Surface = "embedded"
+    traceparent: str | None = None
+    tracestate: str | None = None
+    correlation_id: str | None = None
+    causation_id: str | None = None
+    timeout: float | None = None
+    dry_run: bool = False
+    break_glass: bool = False
+    pins: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,182 @@
+"""Where a call has to wait.
+
+The path of a call is written once, as a generator that yields a step whenever it must wait for something. A caller on a
+thread of its own drives it by blocking, one on an event loop by awaiting.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, Protocol, TypeVar
+
+from engross.replies import Failed, codes
+from engross.store import Reading, Store, TooLong, Transaction
+
+from .workers import Workers
+
+T = TypeVar("T")
+
+
+class Step(Protocol):
+    """Something to wait for."""
+
+    def block(self) -> Any:
+        """Wait on this thread."""
+
+    async def wait(self) -> Any:
+        """Wait on this event loop."""
+
+
+Steps = Generator[Step, Any, T]
+
+
+def drive(steps: Steps[T]) -> T:
+    """Walk the path on this thread."""
+    send: Callable[[], Step] = lambda: next(steps)  # noqa: E731
+    while True:
+        try:
+            step = send()
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        try:
+            result = step.block()
+        except Exception as error:
+            send = _throwing(steps, error)
+        else:
+            send = _sending(steps, result)
+
+
+async def adrive(steps: Steps[T]) -> T:
+    """Walk the path on this event loop."""
+    send: Callable[[], Step] = lambda: next(steps)  # noqa: E731
+    while True:
+        try:
+            step = send()
+        except StopIteration as end:
+            value: T = end.value
+            return value
+        try:
+            result = await step.wait()
+        except Exception as error:
+            send = _throwing(steps, error)
+        else:
+            send = _sending(steps, result)
+
+
+def _sending(steps: Steps[Any], result: Any) -> Callable[[], Step]:
+    return lambda: steps.send(result)
+
+
+def _throwing(steps: Steps[Any], error: Exception) -> Callable[[], Step]:
+    return lambda: steps.throw(error)
+
+
+class Write:
+    """A unit of work, until it is durable."""
+
+    __slots__ = ("store", "tenant", "work")
+
+    def __init__(self, store: Store, tenant: str, work: Callable[[Transaction], Any]) -> None:
+        self.store = store
+        self.tenant = tenant
+        self.work = work
+
+    def block(self) -> Any:
+        """Wait on this thread."""
+        return self.store.write(self.tenant, self.work)
+
+    async def wait(self) -> Any:
+        """Wait on this event loop."""
+        return await self.store.awrite(self.tenant, self.work)
+
+
+class Landing:
+    """The call with the same key that is already under way. False when it takes too long."""
+
+    __slots__ = ("future", "seconds")
+
+    def __init__(self, future: Future[None], seconds: float) -> None:
+        self.future = future
+        self.seconds = seconds
+
+    def block(self) -> bool:
+        """Wait on this thread."""
+        try:
+            self.future.result(self.seconds)
+        except FutureTimeout:
+            return False
+        return True
+
+    async def wait(self) -> bool:
+        """Wait on this event loop."""
+        import asyncio
+
+        done, _ = await asyncio.wait([asyncio.wrap_future(self.future)], timeout=self.seconds)
+        return bool(done)
+
+
+class Work:
+    """Code of a domain's or a user's, on a thread where it can be given up on."""
+
+    __slots__ = ("deadline", "work", "workers")
+
+    def __init__(self, workers: Workers, work: Callable[[], Any], deadline: float) -> None:
+        self.workers = workers
+        self.work = work
+        self.deadline = deadline
+
+    def block(self) -> Any:
+        """Wait on this thread."""
+        future = self.workers.submit(self.work)
+        seconds = max(0.0, self.deadline - time.monotonic())
+        try:
+            return future.result(seconds)
+        except FutureTimeout:
+            if future.done():
+                raise
+            self._give_up(future, seconds)
+
+    async def wait(self) -> Any:
+        """Wait on this event loop."""
+        import asyncio
+
+        future = self.workers.submit(self.work)
+        seconds = max(0.0, self.deadline - time.monotonic())
+        done, _ = await asyncio.wait([asyncio.wrap_future(future)], timeout=seconds)
+        if done:
+            return future.result()
+        self._give_up(future, seconds)
+
+    def _give_up(self, future: Future[Any], seconds: float) -> None:
+        self.workers.abandon(future)
+        raise Failed(codes.TIMEOUT, {"seconds": round(seconds, 3)})
+
+
+class Look:
+    """A read that is expected to be brief: in place, and on a worker only when it turns out not to be."""
+
+    __slots__ = ("deadline", "store", "tenant", "work", "workers")
+
+    def __init__(
+        self, store: Store, tenant: str, work: Callable[[Reading], Any], workers: Workers, deadline: float
+    ) -> None:
+        self.store = store
+        self.tenant = tenant
+        self.work = work
+        self.workers = workers
+        self.deadline = deadline
+
+    def block(self) -> Any:
+        """Wait on this thread."""
+        return self.store.read(self.tenant, self.work, timeout=max(0.001, self.deadline - time.monotonic()))
+
+    async def wait(self) -> Any:
+        """Wait on this event loop."""
+        try:
+            return self.store.read_briefly(self.tenant, self.work)
+        except TooLong:
+            return await Work(self.workers, self.block, self.deadline).wait()

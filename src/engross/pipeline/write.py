@@ -1,0 +1,129 @@
+"""A record flow: remember, perform, govern and record, in one unit of work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engross.calls import Context, Decision
+from engross.flows import Checked, Flow
+from engross.governance import diff, diff_text
+from engross.ledger import Unit
+from engross.replies import Reply, codes, reply
+from engross.store import Transaction
+
+from .answers import Remembered
+from .fittings import Fittings
+from .govern import confirmation, govern, require_confirmation
+from .perform import Performed, perform, prepare, see_draft
+from .record import Recorded, record_commit, record_proposal
+from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint
+from .steps import Steps, Work, Write
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A checked and allowed call of a record flow."""
+
+    context: Context
+    flow: Flow
+    arguments: Mapping[str, Any]
+    warnings: tuple[Mapping[str, Any], ...]
+    prepared: Any
+    mark: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """What a call would have done."""
+
+    performed: Performed
+    decision: Decision
+
+
+Outcome = Recorded | Remembered | Rehearsed
+
+
+def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[tuple[Reply, Recorded | None]]:
+    """Walk the rest of the path of a record flow."""
+    if context.client_request_id is None or context.dry_run:
+        return (yield from _attempt(fittings, context, flow, checked, None))
+    mark = request_fingerprint(context, checked.arguments)
+    found = yield from lead_or_replay(fittings, context, mark)
+    if found is not None:
+        return (yield from replayed(fittings, context, found)), None
+    try:
+        return (yield from _attempt(fittings, context, flow, checked, mark))
+    finally:
+        fittings.flights.end(flight_key(context))
+
+
+def _attempt(
+    fittings: Fittings, context: Context, flow: Flow, checked: Checked, mark: str | None
+) -> Steps[tuple[Reply, Recorded | None]]:
+    arguments = checked.arguments
+    prepared: Any = arguments
+    if flow.preparer is not None:
+        prepared = yield Work(
+            fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
+        )
+    call = Call(context, flow, arguments, tuple(checked.warnings), prepared, mark)
+    outcome: Outcome = yield Write(fittings.store, context.tenant, lambda unit: _unit_of_work(fittings, call, unit))
+    if isinstance(outcome, Remembered):
+        return (yield from replayed(fittings, context, outcome)), None
+    if isinstance(outcome, Rehearsed):
+        return rehearsal(fittings, call, outcome), None
+    fittings.entered.add(context.tenant)
+    fittings.unsealed.add(context.tenant)
+    if outcome.remembered is not None:
+        fittings.answers.put(flight_key(context), outcome.remembered)
+    return outcome.reply, outcome
+
+
+def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> Outcome:
+    unit = Unit(transaction, call.context, fittings.book)
+    if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
+        return found
+    if call.context.proposal_id is not None:
+        see_draft(unit, call.context.proposal_id)
+    performed = perform(unit, call.flow, call.arguments, call.prepared, call.warnings)
+    decision = govern(fittings, call.context, call.flow, performed.plan)
+    if call.context.dry_run:
+        unit.rewind()
+        return Rehearsed(performed, decision)
+    if decision.verdict == "commit":
+        require_confirmation(fittings, call.context, performed.plan, decision)
+        return record_commit(
+            fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark
+        )
+    unit.rewind()
+    if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
+        return found
+    return record_proposal(fittings, unit, call.flow, performed.plan, decision, call.mark)
+
+
+def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
+    """The answer to a dry run: what would have been done, and nothing was."""
+    plan, decision = rehearsed.performed.plan, rehearsed.decision
+    confirm = decision.verdict == "commit" and fittings.policy.needs_confirmation(call.context, decision.tier)
+    data: dict[str, Any] = {
+        "valid": True,
+        "errors": [],
+        "warnings": list(plan.warnings),
+        "suggestions": [],
+        "would": {
+            "mode": "direct" if decision.verdict == "commit" else "proposal",
+            "risk_tier": decision.tier,
+            "approvals_required": decision.approvals_required,
+            "confirmation_required": confirm,
+        },
+        "answer": plan.answer,
+        "normalized": call.arguments,
+        "based_on": plan.base,
+        "diff": diff(plan.facts),
+        "diff_text": diff_text(plan.facts),
+    }
+    if confirm:
+        data.update(confirmation(fittings, call.context, plan, decision))
+    return reply(codes.VALIDATION_DONE, data=data)

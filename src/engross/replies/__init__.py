@@ -1,0 +1,54 @@
+"""Replies: the one way to answer across a boundary."""
+
+from . import codes
+from .calllog import log_end
+from .coded import Coded, Denied, Failed, Invalid, reply_of
+from .crashes import configure_crash_log, crash_log, record_crash
+from .entry import Entry, RegistryError
+from .envelopes import exit_code, http, mcp_result, parse, problem, serialise, structured
+from .frozen import FrozenDict, FrozenList, NotSerializable, freeze
+from .issue import Issue
+from .legacy import legacy_wraps, set_strict, strict_mode
+from .registry import REGISTRY, Registry, UnknownCode
+from .reply import Reply, reply
+from .safety import mcp_safe_tool
+from .trace import Trace, current_trace, tracing
+
+__all__ = [
+    "REGISTRY",
+    "Coded",
+    "Denied",
+    "Entry",
+    "Failed",
+    "FrozenDict",
+    "FrozenList",
+    "Invalid",
+    "Issue",
+    "NotSerializable",
+    "Registry",
+    "RegistryError",
+    "Reply",
+    "Trace",
+    "UnknownCode",
+    "codes",
+    "configure_crash_log",
+    "crash_log",
+    "current_trace",
+    "exit_code",
+    "freeze",
+    "http",
+    "legacy_wraps",
+    "log_end",
+    "mcp_result",
+    "mcp_safe_tool",
+    "parse",
+    "problem",
+    "record_crash",
+    "reply",
+    "reply_of",
+    "serialise",
+    "set_strict",
+    "strict_mode",
+    "structured",
+    "tracing",
+]

@@ -1,0 +1,80 @@
+"""What a driver's exception means to a caller. The driver's own words stay in the crash log."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from engross.replies import Failed, codes
+
+
+def timed_out(**data: Any) -> Failed:
+    """The unit took longer than it may."""
+    return Failed(codes.TIMEOUT, data=data)
+
+
+def unavailable(error: BaseException | None = None, **data: Any) -> Failed:
+    """The store cannot be used now."""
+    return _caused(Failed(codes.STORE_UNAVAILABLE, data=data), error)
+
+
+@contextmanager
+def translated(failure_of: Callable[[BaseException], BaseException]) -> Iterator[None]:
+    """Let a driver's exceptions out as the failures they stand for."""
+    try:
+        yield
+    except Exception as error:
+        failure = failure_of(error)
+        if failure is error:
+            raise
+        raise failure from error
+
+
+def disk_failure(error: BaseException) -> BaseException:
+    """The failure that an operating system's refusal stands for; anything else is handed back as it is."""
+    if not isinstance(error, OSError):
+        return error
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _caused(Failed(codes.STORE_FULL), error)
+    return unavailable(error)
+
+
+def sqlite_failure(error: BaseException) -> BaseException:
+    """The failure that an apsw exception stands for; anything else is handed back as it is."""
+    import apsw
+
+    if not isinstance(error, apsw.Error):
+        return error
+    if isinstance(error, apsw.FullError):
+        return _caused(Failed(codes.STORE_FULL), error)
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return _caused(Failed(codes.STORE_CORRUPT), error)
+    if isinstance(error, apsw.InterruptError):
+        return _caused(timed_out(), error)
+    if isinstance(error, (apsw.SQLError, apsw.ConstraintError, apsw.MismatchError, apsw.BindingsError)):
+        return error
+    return unavailable(error)
+
+
+def postgres_failure(error: BaseException, *, committing: bool = False) -> BaseException:
+    """The failure that a psycopg exception stands for; anything else is handed back as it is."""
+    import psycopg
+    from psycopg import errors
+    from psycopg_pool import PoolClosed, PoolTimeout
+
+    if isinstance(error, errors.DiskFull):
+        return _caused(Failed(codes.STORE_FULL), error)
+    if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
+        return _caused(Failed(codes.STORE_CORRUPT), error)
+    if isinstance(error, (errors.QueryCanceled, errors.IdleInTransactionSessionTimeout)):
+        return _caused(timed_out(), error)
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed)):
+        return unavailable(error, outcome="unknown") if committing else unavailable(error)
+    return error
+
+
+def _caused(failure: Failed, error: BaseException | None) -> Failed:
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,146 @@
+"""Tables come into being, and change, by numbered steps per room. Forward only.
+
+The text of every step that ran is kept in the store, so that a backup carries the tables it needs with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Protocol
+
+import orjson
+
+from engross.calls import instant, now
+from engross.replies import Failed, codes
+
+from .port import Engine
+from .sql import definition
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step of one room's tables, in the words of `store.sql`, or one text per engine."""
+
+    room: str
+    number: int
+    name: str
+    sql: str | Mapping[Engine, str]
+
+    def text(self, engine: Engine) -> str:
+        """The statements for an engine."""
+        return definition(self.sql if isinstance(self.sql, str) else self.sql[engine], engine)
+
+    @property
+    def source(self) -> str:
+        """The step as it is kept in the store."""
+        return orjson.dumps(self.sql, option=orjson.OPT_SORT_KEYS).decode()
+
+    @property
+    def digest(self) -> str:
+        """What tells a step that was edited after it ran."""
+        return sha256(self.source.encode()).hexdigest()
+
+
+class Executing(Protocol):
+    """A raw connection of either engine."""
+
+    def execute(self, sql: str, /) -> Any:
+        """Run statements without parameters."""
+
+
+def room(name: str, steps: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
+    """A room's steps, numbered in their order."""
+    return tuple(Migration(name, number, title, sql) for number, (title, sql) in enumerate(steps, start=1))
+
+
+HISTORY = """
+CREATE TABLE IF NOT EXISTS migrations (
+    room       $text NOT NULL,
+    number     $integer NOT NULL,
+    name       $text NOT NULL,
+    source     $text NOT NULL,
+    digest     $text NOT NULL,
+    applied_at $text NOT NULL,
+    PRIMARY KEY (room, number)
+)$clustered
+"""
+
+LOCK: Mapping[Engine, str] = {
+    "sqlite": "BEGIN IMMEDIATE",
+    "postgres": "BEGIN; SELECT pg_advisory_xact_lock(727435)",
+}
+
+GUARD = """
+DO $$ DECLARE t record; BEGIN
+  FOR t IN SELECT c.table_name FROM information_schema.columns c JOIN pg_class k ON k.relname = c.table_name
+      AND k.relnamespace = current_schema()::regnamespace
+      WHERE c.column_name = 'tenant' AND c.table_schema = current_schema()
+      AND c.table_name <> 'tenants' AND NOT k.relrowsecurity AND k.relkind = 'r'
+  LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t.table_name);
+    EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t.table_name);
+    EXECUTE format('CREATE POLICY own_tenant ON %I USING (tenant = current_setting(''engross.tenant'', true))',
+                   t.table_name);
+  END LOOP;
+END $$
+"""
+
+
+def migrate(
+    connection: Executing, engine: Engine, known: Sequence[Migration], *, dry_run: bool = False
+) -> list[Migration]:
+    """Run the steps that the store has not seen, all or none; with `dry_run`, only say which they are."""
+    connection.execute(LOCK[engine])
+    try:
+        connection.execute(definition(HISTORY, engine))
+        steps = pending(connection, known)
+        if not dry_run:
+            for step in steps:
+                _apply(connection, engine, step)
+            if steps and engine == "postgres":
+                connection.execute(GUARD)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("ROLLBACK" if dry_run else "COMMIT")
+    return steps
+
+
+def pending(connection: Executing, known: Sequence[Migration]) -> list[Migration]:
+    """The steps still to run. A store that is ahead of this program is refused."""
+    applied = {(row[0], row[1]): row[2] for row in _history(connection)}
+    for name in {step.room for step in known}:
+        _refuse_newer(name, known, applied)
+    for step in known:
+        digest = applied.get((step.room, step.number))
+        if digest not in (None, step.digest):
+            raise Failed(codes.CONFIG_INVALID, {"setting": f"migration {step.room} {step.number}"})
+    return [step for step in known if (step.room, step.number) not in applied]
+
+
+def applied_steps(rows: Iterable[Mapping[str, Any]]) -> list[Migration]:
+    """The steps that a store's history holds, in the order they ran."""
+    return [Migration(row["room"], row["number"], row["name"], orjson.loads(row["source"])) for row in rows]
+
+
+def _refuse_newer(name: str, known: Sequence[Migration], applied: Mapping[tuple[str, int], str]) -> None:
+    ours = max(step.number for step in known if step.room == name)
+    theirs = max((number for room, number in applied if room == name), default=0)
+    if theirs > ours:
+        raise Failed(codes.STORE_NEWER, data={"room": name, "store": theirs, "program": ours})
+
+
+def _history(connection: Executing) -> list[tuple[Any, ...]]:
+    found = connection.execute("SELECT room, number, digest FROM migrations ORDER BY room, number")
+    return [tuple(row.values()) if isinstance(row, dict) else tuple(row) for row in found]
+
+
+def _apply(connection: Executing, engine: Engine, step: Migration) -> None:
+    connection.execute(step.text(engine))
+    values = (step.room, str(step.number), step.name, step.source, step.digest, instant(now()))
+    quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+    connection.execute(
+        f"INSERT INTO migrations (room, number, name, source, digest, applied_at) VALUES ({quoted})"
+    )

@@ -1,0 +1,330 @@
+"""PostgreSQL: one unit is one SERIALIZABLE transaction on a pooled connection, retried whole.
+
+A unit's position in the ledger is its transaction id (plus a shift that a restored store carries). Transaction ids
+are given in order, so everything below the oldest one still running is settled: that is the watermark behind which
+feeds and seals read, and a slow transaction's facts are never skipped.
+
+Units run on a pool of threads of ours, so that a caller whose unit hangs gets its answer all the same; the server
+ends the transaction of a connection that sits idle inside one.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, Generic
+
+import psycopg
+from psycopg import errors
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+from engross.replies import Failed
+
+from .failures import postgres_failure, timed_out, translated, unavailable
+from .port import Engine, Params, ReadWork, RequeueError, Row, T, TooLong, WriteWork
+from .sql import for_psycopg
+from .tenancy import tenant_name
+
+if TYPE_CHECKING:
+    Raw = psycopg.Connection[Row]
+
+RETRIED = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation)
+UNIQUE_ATTEMPTS = 4
+REQUEUE_SECONDS = 2.0
+
+# A database that other tools moved to a younger server would give out positions that the ledger already holds.
+SHIFT_PAST_THE_LEDGER = """
+BEGIN;
+SET LOCAL statement_timeout = 0;
+DO $$ DECLARE t record; own bigint; top bigint := 0; upcoming bigint; BEGIN
+  IF to_regclass('receipts') IS NULL THEN RETURN; END IF;
+  FOR t IN SELECT tenant FROM tenants LOOP
+    PERFORM set_config('engross.tenant', t.tenant, true);
+    SELECT max(position) INTO own FROM receipts WHERE tenant = t.tenant;
+    top := greatest(top, own);
+  END LOOP;
+  upcoming := pg_snapshot_xmax(pg_current_snapshot())::text::bigint;
+  UPDATE positions SET shift = top + 1 - upcoming WHERE shift + upcoming <= top;
+END $$;
+COMMIT
+"""
+
+
+class PostgresReading:
+    """A consistent look at one tenant's rows."""
+
+    engine: Engine = "postgres"
+
+    def __init__(self, connection: Raw, tenant: str) -> None:
+        self._connection = connection
+        self.tenant = tenant
+
+    def rows(self, sql: str, params: Params) -> list[Row]:
+        """All rows of a query."""
+        params["tenant"] = self.tenant
+        return self._connection.execute(for_psycopg(sql), params).fetchall()
+
+    def watermark(self) -> int:
+        """The last position below which no transaction is still running."""
+        row = self._connection.execute(
+            "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift - 1 AS settled"
+            " FROM positions"
+        ).fetchone()
+        return int(row["settled"]) if row else 0
+
+
+class PostgresTransaction(PostgresReading):
+    """One unit of work."""
+
+    def __init__(self, connection: Raw, tenant: str) -> None:
+        super().__init__(connection, tenant)
+        self.position = self._begin()
+
+    def execute(self, sql: str, params: Params) -> int:
+        """Run a statement and count the rows it touched."""
+        params["tenant"] = self.tenant
+        return self._connection.execute(for_psycopg(sql), params).rowcount
+
+    def execute_all(self, statements: Iterable[tuple[str, Params]]) -> None:
+        """Run several statements in one trip."""
+        with self._connection.pipeline():
+            for sql, params in statements:
+                params["tenant"] = self.tenant
+                self._connection.execute(for_psycopg(sql), params)
+
+    def rewind(self) -> None:
+        """Forget everything this unit did, and go on as if it had just begun."""
+        self._connection.execute("ROLLBACK")
+        self.position = self._begin()
+
+    def claim(self, name: str) -> bool:
+        """Take the named lock until the unit ends; False when another process holds it."""
+        row = self._connection.execute(
+            "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 7)) AS held", (f"{self.tenant}/{name}",)
+        ).fetchone()
+        return bool(row and row["held"])
+
+    def _begin(self) -> int:
+        # The tenant's name is checked to be harmless as a literal; a text without parameters is one trip.
+        cursor = self._connection.execute(
+            "BEGIN ISOLATION LEVEL SERIALIZABLE;"
+            f"SELECT set_config('engross.tenant', '{self.tenant}', true),"
+            " pg_current_xact_id()::text::bigint + (SELECT shift FROM positions) AS position"
+        )
+        cursor.nextset()
+        row = cursor.fetchone()
+        assert row is not None
+        return int(row["position"])
+
+
+@dataclass(slots=True)
+class Running(Generic[T]):
+    """A unit on its way, and the connection it holds at the moment."""
+
+    tenant: str
+    work: WriteWork[T]
+    connection: Raw | None = None
+    lock: Lock = field(default_factory=Lock)
+
+    def hold(self, connection: Raw | None) -> None:
+        """Take a connection, or let go of it; waits while one is being taken away."""
+        with self.lock:
+            self.connection = connection
+
+
+class PostgresStore:
+    """Rows of all tenants in one PostgreSQL database."""
+
+    engine: Engine = "postgres"
+
+    def __init__(self, dsn: str, *, unit_seconds: float = 5.0, connections: int = 10) -> None:
+        self.dsn = dsn
+        self._unit_seconds = unit_seconds
+        self._pool: ConnectionPool[Raw] = ConnectionPool(
+            dsn,
+            min_size=1,
+            max_size=connections,
+            open=False,
+            timeout=unit_seconds,
+            kwargs={"autocommit": True, "row_factory": dict_row},
+            configure=self._configure,
+            check=ConnectionPool.check_connection,
+        )
+        self._connections = connections
+        self._threads = self._new_threads()
+        self._accepted: set[Future[Any]] = set()
+        self._closed = False
+
+    def open(self) -> None:
+        """Start the pool. The tables must be there."""
+        try:
+            self._pool.open(wait=True, timeout=self._unit_seconds)
+            with self._pool.connection() as connection:
+                connection.execute(SHIFT_PAST_THE_LEDGER)
+        except psycopg.Error as error:
+            self._pool.close()
+            raise postgres_failure(error) from error
+
+    def connect(self) -> Raw:
+        """A connection of its own, for migrations and backups."""
+        try:
+            return psycopg.connect(self.dsn, autocommit=True, row_factory=dict_row)
+        except psycopg.Error as error:
+            raise postgres_failure(error) from error
+
+    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+        """Do the work in one transaction and return after it is durable."""
+        running = Running(tenant_name(tenant), work)
+        future = self._submit(running)
+        try:
+            return future.result(timeout or self._patience)
+        except FutureTimeout as error:
+            if future.done():
+                return future.result()
+            self._abandon(running, future)
+            raise timed_out(outcome="unknown") from error
+
+    async def awrite(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+        """`write` for callers on an event loop."""
+        import asyncio
+
+        running = Running(tenant_name(tenant), work)
+        future = self._submit(running)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), timeout or self._patience)
+        except TimeoutError as error:
+            if future.done() and not future.cancelled():
+                return future.result()
+            self._abandon(running, future)
+            raise timed_out(outcome="unknown") from error
+
+    def read(self, tenant: str, work: ReadWork[T], *, timeout: float | None = None) -> T:
+        """Do the work on a consistent snapshot, on the caller's own thread."""
+        name = tenant_name(tenant)
+        try:
+            with self._pool.connection() as connection:
+                try:
+                    connection.execute(
+                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+                        f"SELECT set_config('engross.tenant', '{name}', true)"
+                    )
+                    return work(PostgresReading(connection, name))
+                finally:
+                    _roll_back(connection)
+        except Exception as error:
+            failure = postgres_failure(error)
+            if failure is error:
+                raise
+            raise failure from error
+
+    def read_briefly(self, tenant: str, work: ReadWork[T]) -> T:
+        """A trip to a server is never brief enough for an event loop's own thread."""
+        raise TooLong
+
+    def tenants(self) -> list[str]:
+        """Everybody who ever wrote here."""
+        with translated(postgres_failure), self._pool.connection() as connection:
+            return [row["tenant"] for row in connection.execute("SELECT tenant FROM tenants ORDER BY tenant")]
+
+    def close(self) -> None:
+        """Finish what was accepted, then let go of everything."""
+        self._closed = True
+        self._threads.shutdown(wait=False)
+        wait(list(self._accepted), timeout=self._patience)
+        self._pool.close()
+
+    @property
+    def _patience(self) -> float:
+        return self._unit_seconds * 2
+
+    def _configure(self, connection: Raw) -> None:
+        limit = int(self._unit_seconds * 1000)
+        connection.execute(
+            f"SET statement_timeout = {limit}; SET lock_timeout = {limit};"
+            f"SET idle_in_transaction_session_timeout = {limit}; SET timezone = 'UTC'"
+        )
+
+    def _new_threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._connections, thread_name_prefix="engross-unit")
+
+    def _submit(self, running: Running[T]) -> Future[T]:
+        while not self._closed:
+            try:
+                future = self._threads.submit(self._retried, running)
+            except RuntimeError:
+                # Between looking up the threads and handing over, they were replaced.
+                continue
+            self._accepted.add(future)
+            future.add_done_callback(self._accepted.discard)
+            return future
+        raise unavailable()
+
+    def _abandon(self, running: Running[Any], future: Future[Any]) -> None:
+        """A unit that hangs may never come back, so those to come get another thread and another connection."""
+        if future.cancel():
+            return
+        old, self._threads = self._threads, self._new_threads()
+        old.shutdown(wait=False)
+        if self._closed:
+            self._threads.shutdown(wait=False)
+        Thread(target=self._take_away, args=(running,), daemon=True).start()
+
+    def _take_away(self, running: Running[Any]) -> None:
+        with running.lock:
+            if (connection := running.connection) is None:
+                return
+            # Whoever holds this lock is inside a statement, and the server ends those.
+            with connection.lock:
+                connection.close()
+            self._pool.putconn(connection)
+
+    def _retried(self, running: Running[T]) -> T:
+        give_up = time.monotonic() + self._unit_seconds
+        requeue_until = time.monotonic() + REQUEUE_SECONDS
+        duplicates = 0
+        for attempt in range(1_000):
+            try:
+                return self._once(running)
+            except RequeueError as error:
+                if time.monotonic() > requeue_until:
+                    raise error.__cause__ or unavailable() from None
+            except RETRIED as error:
+                duplicates += isinstance(error, errors.UniqueViolation)
+                if time.monotonic() > give_up or duplicates >= UNIQUE_ATTEMPTS:
+                    raise unavailable(error) from error
+            time.sleep(random.uniform(0, min(0.05, 0.001 * 2 ** min(attempt, 6))))
+        raise timed_out()
+
+    def _once(self, running: Running[T]) -> T:
+        committing = False
+        try:
+            with self._pool.connection() as connection:
+                running.hold(connection)
+                try:
+                    value = running.work(PostgresTransaction(connection, running.tenant))
+                    committing = True
+                    connection.execute("COMMIT")
+                except BaseException:
+                    _roll_back(connection)
+                    raise
+                finally:
+                    running.hold(None)
+                return value
+        except (*RETRIED, RequeueError, Failed):
+            raise
+        except Exception as error:
+            failure = postgres_failure(error, committing=committing)
+            if failure is error:
+                raise
+            raise failure from error
+
+
+def _roll_back(connection: Raw) -> None:
+    if not connection.closed and not connection.broken:
+        connection.execute("ROLLBACK")

@@ -1,0 +1,68 @@
+"""Connections to a SQLite file, and reading rows from one."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import apsw
+
+from .port import Engine, Params, Row
+
+
+class Connection(apsw.Connection):
+    """A connection that remembers the columns of the statements it has seen."""
+
+    def __init__(self, filename: str, **options: Any) -> None:
+        super().__init__(filename, **options)
+        self.columns: dict[str, tuple[str, ...]] = {}
+        self.set_busy_handler(_take_turns)
+
+
+def _take_turns(tries: int) -> bool:
+    # SQLite's own handler backs off to 100 ms, which starves one of two processes that both write.
+    time.sleep(0.0005 if tries < 20 else 0.002)
+    return tries < 15_000
+
+
+class Severed(Connection):
+    """Stands where a connection was that is no longer inside its unit's transaction: refuses everything."""
+
+    def __init__(self, error: apsw.Error) -> None:
+        super().__init__(":memory:")
+        self._error = error
+
+    def execute(self, *_: Any, **__: Any) -> apsw.Cursor:
+        """Say again what ended the transaction."""
+        raise self._error
+
+
+class Selecting:
+    """Queries of one tenant on one connection."""
+
+    __slots__ = ("_connection", "tenant")
+
+    engine: Engine = "sqlite"
+
+    def __init__(self, connection: Connection, tenant: str) -> None:
+        self._connection = connection
+        self.tenant = tenant
+
+    def rows(self, sql: str, params: Params) -> list[Row]:
+        """All rows of a query."""
+        params["tenant"] = self.tenant
+        cursor = self._connection.execute(sql, params)
+        names = self._connection.columns.get(sql) or self._columns(sql, cursor)
+        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def watermark(self) -> int:
+        """The last position that was committed when this look began."""
+        return int(self._connection.execute("SELECT head FROM positions").get)
+
+    def _columns(self, sql: str, cursor: apsw.Cursor) -> tuple[str, ...]:
+        try:
+            names = tuple(column[0] for column in cursor.get_description())
+        except apsw.ExecutionCompleteError:
+            return ()
+        self._connection.columns[sql] = names
+        return names

@@ -1,0 +1,144 @@
+"""SQLite, the embedded engine: one writer thread, any number of readers."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from engross.replies import Coded
+
+from .failures import sqlite_failure, translated, unavailable
+from .port import Engine, ReadWork, T, TooLong, WriteWork
+from .rows import Connection, Selecting
+from .tenancy import tenant_name
+from .tickets import LoopTicket, Outbox, ThreadTicket
+from .writer import Writer
+
+BRIEF_STEPS = 20_000
+STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 100_000
+
+
+class SqliteStore:
+    """Rows of all tenants in one SQLite file."""
+
+    engine: Engine = "sqlite"
+
+    def __init__(self, path: Path, *, unit_seconds: float = 5.0, vfs: str | None = None) -> None:
+        self.path = path
+        self._vfs = vfs
+        self._unit_seconds = unit_seconds
+        self._writer: Writer | None = None
+        self._outbox = Outbox(lambda tickets: self._queue.put_all(tickets))
+        self._idle: deque[Connection] = deque()
+        self._closed = False
+
+    def open(self) -> None:
+        """Start the writer. The tables must be there."""
+        self._writer = Writer(self.connect, unit_seconds=self._unit_seconds)
+
+    def connect(self) -> Connection:
+        """A connection that may write."""
+        try:
+            connection = Connection(str(self.path), vfs=self._vfs)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            return connection
+        except apsw.Error as error:
+            raise sqlite_failure(error) from error
+
+    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+        """Do the work in one transaction and return after it is durable."""
+        ticket = ThreadTicket(tenant_name(tenant), work)
+        self._queue.put(ticket)
+        value: T = ticket.wait(timeout or self._patience)
+        return value
+
+    async def awrite(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+        """`write` for callers on an event loop."""
+        from asyncio import get_running_loop
+
+        ticket = LoopTicket(tenant_name(tenant), work, get_running_loop())
+        self._outbox.put(ticket)
+        value: T = await ticket.wait(timeout or self._patience)
+        return value
+
+    def read(self, tenant: str, work: ReadWork[T], *, timeout: float | None = None) -> T:
+        """Do the work on a consistent snapshot, on the caller's own thread."""
+        deadline = time.monotonic() + (timeout or self._patience)
+        return self._read(tenant, work, STEPS_BETWEEN_LOOKS_AT_THE_CLOCK, lambda: time.monotonic() > deadline)
+
+    def read_briefly(self, tenant: str, work: ReadWork[T]) -> T:
+        """`read` for an event loop's own thread: raises `TooLong` rather than take long."""
+        try:
+            return self._read(tenant, work, BRIEF_STEPS, lambda: True)
+        except Coded as error:
+            if isinstance(error.__cause__, apsw.InterruptError):
+                raise TooLong from error
+            raise
+
+    def tenants(self) -> list[str]:
+        """Everybody who ever wrote here."""
+        with translated(sqlite_failure), self._reader() as connection:
+            return [row[0] for row in connection.execute("SELECT tenant FROM tenants ORDER BY tenant")]
+
+    def close(self) -> None:
+        """Finish what was accepted, then let go of everything."""
+        self._closed = True
+        if self._writer is not None:
+            self._writer.close()
+        while self._idle:
+            self._idle.pop().close()
+
+    @property
+    def _queue(self) -> Writer:
+        if self._writer is None:
+            raise unavailable()
+        return self._writer
+
+    @property
+    def _patience(self) -> float:
+        return self._unit_seconds * 6
+
+    def _read(self, tenant: str, work: ReadWork[T], steps: int, expired: object) -> T:
+        name = tenant_name(tenant)
+        with self._reader() as connection:
+            connection.set_progress_handler(expired, steps)  # type: ignore[arg-type]
+            try:
+                connection.execute("BEGIN")
+                return work(Selecting(connection, name))
+            except apsw.Error as error:
+                failure = sqlite_failure(error)
+                if failure is error:
+                    raise
+                raise failure from error
+            finally:
+                connection.set_progress_handler(None)
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _reader(self) -> Iterator[Connection]:
+        try:
+            connection = self._idle.pop()
+        except IndexError:
+            connection = self._open_reader()
+        try:
+            yield connection
+        finally:
+            if self._closed:
+                connection.close()
+            else:
+                self._idle.append(connection)
+
+    def _open_reader(self) -> Connection:
+        if self._closed:
+            raise unavailable()
+        connection = self.connect()
+        connection.execute("PRAGMA query_only = ON")
+        return connection

@@ -1,0 +1,132 @@
+"""A caller's place in the writer's queue.
+
+Waiting must cost little: a lock for a thread, a future for an event loop, and one wake-up per loop and batch
+however many of its calls were in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from .failures import timed_out
+from .port import WriteWork
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Future
+
+
+class Ticket:
+    """One unit of work on its way to the writer, and its outcome on the way back."""
+
+    __slots__ = ("attempts", "error", "tenant", "value", "work")
+
+    def __init__(self, tenant: str, work: WriteWork[Any]) -> None:
+        self.tenant = tenant
+        self.work = work
+        self.attempts = 0
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+
+class ThreadTicket(Ticket):
+    """The ticket of a caller that blocks its own thread."""
+
+    __slots__ = ("_gate",)
+
+    def __init__(self, tenant: str, work: WriteWork[Any]) -> None:
+        super().__init__(tenant, work)
+        self._gate = Lock()
+        self._gate.acquire()
+
+    def release(self) -> None:
+        """Let the caller go on."""
+        self._gate.release()
+
+    def wait(self, timeout: float) -> Any:
+        """The outcome, once the batch is durable."""
+        if not self._gate.acquire(timeout=timeout):
+            raise timed_out(outcome="unknown")
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+class LoopTicket(Ticket):
+    """The ticket of a caller on an event loop."""
+
+    __slots__ = ("future", "loop")
+
+    def __init__(self, tenant: str, work: WriteWork[Any], loop: AbstractEventLoop) -> None:
+        super().__init__(tenant, work)
+        self.loop = loop
+        self.future: Future[Any] = loop.create_future()
+
+    async def wait(self, timeout: float) -> Any:
+        """The outcome, once the batch is durable."""
+        alarm = self.loop.call_later(timeout, self._give_up)
+        try:
+            return await self.future
+        finally:
+            alarm.cancel()
+
+    def _give_up(self) -> None:
+        if not self.future.done():
+            self.future.set_exception(timed_out(outcome="unknown"))
+
+    def settle(self) -> None:
+        """Let the caller go on; on the loop's own thread."""
+        if self.future.done():
+            return
+        if self.error is not None:
+            self.future.set_exception(self.error)
+        else:
+            self.future.set_result(self.value)
+
+
+class Outbox:
+    """Collects the tickets that an event loop's tasks hand in during one turn, and passes them on together.
+
+    The tasks of a turn run one after the other anyway. Handing in their units one by one would wake the writer in the
+    middle of the turn, and the two threads would fight over the interpreter at every statement.
+    """
+
+    def __init__(self, put_all: Callable[[list[Ticket]], None]) -> None:
+        self._put_all = put_all
+        self._waiting: dict[AbstractEventLoop, list[Ticket]] = {}
+
+    def put(self, ticket: LoopTicket) -> None:
+        """Hand in a ticket; on its loop's own thread."""
+        waiting = self._waiting.get(ticket.loop)
+        if waiting is not None:
+            waiting.append(ticket)
+            return
+        self._waiting[ticket.loop] = [ticket]
+        ticket.loop.call_soon(self._pass_on, ticket.loop)
+
+    def _pass_on(self, loop: AbstractEventLoop) -> None:
+        self._put_all(self._waiting.pop(loop))
+
+
+def deliver(tickets: Iterable[Ticket]) -> None:
+    """Wake everybody whose outcome is known."""
+    loops: dict[AbstractEventLoop, list[LoopTicket]] = {}
+    for ticket in tickets:
+        if isinstance(ticket, ThreadTicket):
+            ticket.release()
+        elif isinstance(ticket, LoopTicket):
+            loops.setdefault(ticket.loop, []).append(ticket)
+    for loop, waiting in loops.items():
+        _wake(loop, waiting)
+
+
+def _wake(loop: AbstractEventLoop, waiting: list[LoopTicket]) -> None:
+    def settle_all() -> None:
+        for ticket in waiting:
+            ticket.settle()
+
+    # A loop that closed meanwhile has nobody left to tell.
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(settle_all)

@@ -1,0 +1,342 @@
+"""The one writer of a SQLite store: group commit.
+
+SQLite has one write lock, and making a commit durable costs a sync of the disk whether it holds one change or
+sixty. So one thread owns the lock. It takes every unit that waits, runs each in a savepoint of its own inside one
+`BEGIN IMMEDIATE` transaction, commits once, and only then answers any of them, those that failed included: what a
+unit read may have been a neighbour's change that was not durable yet.
+
+    SAVEPOINT per unit     a unit that raises takes back its own changes and nobody else's
+    answer after COMMIT    nothing is acknowledged that a power cut could undo; if COMMIT fails, the batch fails
+    batch lost             some errors make SQLite roll the whole transaction back; the culprit fails, the others
+                           run again
+    overstaying            an overseer interrupts a unit that runs too long; if its Python code does not come back
+                           either, the overseer closes its connection, which rolls back, and another writer takes
+                           over its neighbours and the queue
+
+A unit is interrupted or deposed only while it runs, and the lock of `Shift` decides whether it does: a batch on its
+way to COMMIT can no longer be taken away, so nothing runs twice.
+
+Two processes may each have a writer on one file: `BEGIN IMMEDIATE` takes turns between them, and the ledger's head
+is read again at the start of every batch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Any
+
+import apsw
+
+from engross.replies import Failed
+
+from .failures import sqlite_failure, timed_out, unavailable
+from .port import Params, Row
+from .rows import Connection, Selecting, Severed
+from .tickets import Ticket, deliver
+
+LARGEST_BATCH = 64
+ATTEMPTS = 3
+GRACE_SECONDS = 0.5
+
+Queue = SimpleQueue["Ticket | None"]
+
+
+class SqliteTransaction(Selecting):
+    """One unit's view of the writer's connection."""
+
+    __slots__ = ("_wrote", "position")
+
+    def __init__(self, connection: Connection, tenant: str, position: int) -> None:
+        super().__init__(connection, tenant)
+        self.position = position
+        self._wrote = False
+
+    def rows(self, sql: str, params: Params) -> list[Row]:
+        """All rows of a query."""
+        try:
+            return super().rows(sql, params)
+        except apsw.Error as error:
+            self._sever_if_lost(error)
+            raise
+
+    def execute(self, sql: str, params: Params) -> int:
+        """Run a statement and count the rows it touched."""
+        params["tenant"] = self.tenant
+        self._wrote = True
+        try:
+            self._connection.execute(sql, params)
+        except apsw.Error as error:
+            self._sever_if_lost(error)
+            raise
+        return self._connection.changes()
+
+    def execute_all(self, statements: Any) -> None:
+        """Run several statements."""
+        for sql, params in statements:
+            self.execute(sql, params)
+
+    def rewind(self) -> None:
+        """Forget everything this unit did, and go on as if it had just begun."""
+        self._connection.execute("ROLLBACK TO unit")
+        self._wrote = False
+
+    def claim(self, name: str) -> bool:
+        """The write lock is already held, so nobody else can hold this one."""
+        return True
+
+    def watermark(self) -> int:
+        """The writer sees everything there is."""
+        return self.position - 1
+
+    @property
+    def wrote(self) -> bool:
+        """Whether this unit takes up its position in the ledger."""
+        return self._wrote
+
+    def _sever_if_lost(self, error: apsw.Error) -> None:
+        # A unit that shrugs the error off must not go on where each statement would commit by itself.
+        if not self._connection.in_transaction:
+            self._connection = Severed(error)
+
+
+class Shift:
+    """One writer thread's time on the queue."""
+
+    def __init__(
+        self, connection: Connection, queue: Queue, finished: Event, inherited: Sequence[Ticket] = ()
+    ) -> None:
+        self.connection = connection
+        self.queue = queue
+        self.finished = finished
+        self.running: Ticket | None = None
+        self.since = 0.0
+        self.batch: list[Ticket] = list(inherited)
+        self.deposed = False
+        self.lock = Lock()
+        self.thread = Thread(target=self._work, name="engross-writer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take units."""
+        self.thread.start()
+
+    def _work(self) -> None:
+        self._run(self.batch)
+        while not self.deposed:
+            ticket = self.queue.get()
+            if ticket is None:
+                self.finished.set()
+                return
+            self._run([ticket])
+
+    def _run(self, tickets: list[Ticket]) -> None:
+        while tickets and not self.deposed:
+            tickets = self._batch(tickets)
+
+    def _batch(self, tickets: list[Ticket]) -> list[Ticket]:
+        """Run the given units and all that wait; return those that must run again."""
+        self.batch = [*tickets]
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            head = first_head = self._head()
+        except BaseException as error:
+            return self._fail(error)
+        while tickets:
+            for ticket in tickets:
+                head = self._unit(ticket, head)
+                if self.deposed:
+                    return []
+                if not self.connection.in_transaction:
+                    return self._after_loss(ticket)
+            tickets = waiting(self.queue, LARGEST_BATCH - len(self.batch))
+            self.batch += tickets
+        try:
+            if head != first_head:
+                self.connection.execute("UPDATE positions SET head = ?", (head,))
+            self.connection.execute("COMMIT")
+        except BaseException as error:
+            return self._fail(error)
+        deliver(self.batch)
+        return []
+
+    def _unit(self, ticket: Ticket, head: int) -> int:
+        ticket.attempts += 1
+        ticket.error = None
+        transaction = SqliteTransaction(self.connection, ticket.tenant, head + 1)
+        try:
+            self.connection.execute("SAVEPOINT unit")
+            ticket.value = self._overseen(ticket, transaction)
+            if not self.deposed:
+                self.connection.execute("RELEASE unit")
+            return head + 1 if transaction.wrote else head
+        except BaseException as error:
+            self._undo(ticket, error)
+            return head
+
+    def _overseen(self, ticket: Ticket, transaction: SqliteTransaction) -> Any:
+        self.since = time.monotonic()
+        self.running = ticket
+        try:
+            return ticket.work(transaction)
+        finally:
+            with self.lock:
+                self.running = None
+
+    def _undo(self, ticket: Ticket, error: BaseException) -> None:
+        if self.deposed:
+            return
+        ticket.error = sqlite_failure(error)
+        if self.connection.in_transaction:
+            try:
+                self.connection.execute("ROLLBACK TO unit")
+                self.connection.execute("RELEASE unit")
+            except apsw.Error:
+                self._roll_back()
+
+    def _after_loss(self, culprit: Ticket) -> list[Ticket]:
+        """The batch was rolled back because of one unit: that one fails, the others get another go."""
+        others = [ticket for ticket in self.batch if ticket is not culprit]
+        given_up = [ticket for ticket in others if ticket.attempts >= ATTEMPTS]
+        for ticket in given_up:
+            ticket.error = culprit.error
+        deliver([culprit, *given_up])
+        return [ticket for ticket in others if ticket not in given_up]
+
+    def _fail(self, error: BaseException) -> list[Ticket]:
+        self._roll_back()
+        for ticket in self.batch:
+            ticket.error = sqlite_failure(error)
+        deliver(self.batch)
+        return []
+
+    def _roll_back(self) -> None:
+        # On a failing disk this may fail as well; the transaction is over all the same.
+        with suppress(apsw.Error):
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+
+    def _head(self) -> int:
+        return int(self.connection.execute("SELECT head FROM positions").get)
+
+    def interrupt(self, culprit: Ticket) -> None:
+        """Stop the statement that a unit runs."""
+        with self.lock:
+            if self.running is culprit:
+                self.connection.interrupt()
+
+    def depose(self, culprit: Ticket) -> list[Ticket] | None:
+        """Take the connection away from a unit that will not come back; None if it came back after all.
+
+        The answer is the units to run again: nothing of this batch is kept.
+        """
+        with self.lock:
+            if self.running is not culprit:
+                return None
+            self.deposed = True
+        self._close()
+        culprit.error = timed_out()
+        deliver([culprit])
+        return [ticket for ticket in self.batch if ticket is not culprit]
+
+    def _close(self) -> None:
+        while True:
+            self.connection.interrupt()
+            try:
+                self.connection.close(True)
+            except apsw.ThreadingViolationError:
+                time.sleep(0.001)
+            else:
+                return
+
+
+def waiting(queue: Queue, most: int) -> list[Ticket]:
+    """The units that wait, without the end of the queue."""
+    found: list[Ticket] = []
+    with suppress(Empty):
+        while len(found) < most:
+            ticket = queue.get_nowait()
+            if ticket is None:
+                queue.put(None)
+                break
+            found.append(ticket)
+    return found
+
+
+class Writer:
+    """The queue in front of the writing thread, and the overseer behind it."""
+
+    def __init__(self, open_connection: Callable[[], Connection], *, unit_seconds: float) -> None:
+        self._open = open_connection
+        self._unit_seconds = unit_seconds
+        self._queue: Queue = SimpleQueue()
+        self._door = Lock()
+        self._closed = False
+        self._finished = Event()
+        self._shift = Shift(open_connection(), self._queue, self._finished)
+        self._overseer = Thread(target=self._oversee, name="engross-overseer", daemon=True)
+        self._shift.start()
+        self._overseer.start()
+
+    def put(self, ticket: Ticket) -> None:
+        """Queue a unit of work."""
+        with self._door:
+            if self._closed:
+                raise unavailable()
+            self._queue.put(ticket)
+
+    def put_all(self, tickets: list[Ticket]) -> None:
+        """Queue what an event loop collected."""
+        with self._door:
+            if not self._closed:
+                for ticket in tickets:
+                    self._queue.put(ticket)
+                return
+        for ticket in tickets:
+            ticket.error = unavailable()
+        deliver(tickets)
+
+    def _oversee(self) -> None:
+        pause = min(0.5, self._unit_seconds / 4)
+        while not self._finished.wait(pause):
+            shift = self._shift
+            ticket = shift.running
+            if ticket is not None and time.monotonic() - shift.since > self._unit_seconds:
+                self._end(shift, ticket)
+
+    def _end(self, shift: Shift, ticket: Ticket) -> None:
+        shift.interrupt(ticket)
+        patience = time.monotonic() + GRACE_SECONDS
+        while shift.running is ticket and time.monotonic() < patience:
+            self._finished.wait(0.01)
+        again = shift.depose(ticket)
+        if again is not None:
+            self._replace(again)
+
+    def _replace(self, inherited: list[Ticket]) -> None:
+        while True:
+            try:
+                connection = self._open()
+                break
+            except Failed as failure:
+                inherited += waiting(self._queue, LARGEST_BATCH)
+                for ticket in inherited:
+                    ticket.error = failure
+                deliver(inherited)
+                inherited = []
+                time.sleep(0.05)
+        self._shift = Shift(connection, self._queue, self._finished, inherited)
+        self._shift.start()
+
+    def close(self) -> None:
+        """Finish what was accepted, then stop."""
+        with self._door:
+            if self._closed:
+                return
+            self._closed = True
+            self._queue.put(None)
+        if self._finished.wait(self._unit_seconds * 6):
+            self._shift.connection.close()
+        self._overseer.join(timeout=1)

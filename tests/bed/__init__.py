@@ -1,0 +1,1 @@
+"""What the tests stand on: servers of their own, an ordinary user, and the list of promises."""

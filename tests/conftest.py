@@ -1,0 +1,151 @@
+"""Fixtures and options that every test may use; tests/bed holds what is behind them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from engross.surfaces.client import Client
+from tests.bed.offices import Offices
+from tests.bed.postgres import PostgresServer
+from tests.bed.programs import Unavailable
+from tests.bed.promises import PromisesKept
+from tests.bed.redis import RedisServer
+from tests.bed.unprivileged import Unprivileged
+from tools.bind_requirements import read_rows
+
+T = TypeVar("T")
+MISSING = pytest.StashKey[dict[str, str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("engross")
+    group.addoption(
+        "--hash-messages", action="store_true", help="replace every message by a hash of its code"
+    )
+    group.addoption("--full-length", action="store_true", help="run the fault tests at their full length")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[MISSING] = {}
+    config.pluginmanager.register(
+        PromisesKept(config, read_rows(), excused=lambda: bool(config.stash[MISSING]) and not _on_ci())
+    )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if session.config.getoption("--hash-messages"):
+        hash_messages()
+
+
+def hash_messages() -> None:
+    """Give every reply a message that says nothing, so that whoever branches on wording fails."""
+    from engross.replies import REGISTRY
+
+    REGISTRY.rephrase(lambda code: sha256(code.encode()).hexdigest())
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--hash-messages"):
+        return
+    wordy = [item for item in items if item.get_closest_marker("shows_text")]
+    config.hook.pytest_deselected(items=wordy)
+    items[:] = [item for item in items if item not in wordy]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for what, reason in config.stash[MISSING].items():
+        terminalreporter.section(f"NOT TESTED: {what}", sep="!", yellow=True, bold=True)
+        terminalreporter.line(f"Every test that needs {what} was skipped, because: {reason}")
+
+
+def _on_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+
+
+def _obtain(config: pytest.Config, what: str, make: Callable[[], T]) -> T:
+    try:
+        return make()
+    except Unavailable as reason:
+        if _on_ci():
+            pytest.fail(f"{what} is needed here: {reason}", pytrace=False)
+        config.stash[MISSING][what] = str(reason)
+        pytest.skip(f"no {what}: {reason}")
+
+
+@pytest.fixture(scope="session")
+def postgres_server(pytestconfig: pytest.Config) -> Iterator[PostgresServer]:
+    """A PostgreSQL server of this run's own."""
+    server = _obtain(pytestconfig, "PostgreSQL", PostgresServer)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def postgres_dsn(postgres_server: PostgresServer) -> Iterator[str]:
+    """The DSN of a fresh database, owned by an ordinary role."""
+    dsn = postgres_server.create_database()
+    yield dsn
+    postgres_server.drop_database(dsn)
+
+
+@pytest.fixture(scope="session")
+def redis_server(pytestconfig: pytest.Config) -> Iterator[RedisServer]:
+    """A server of the Redis protocol of this run's own."""
+    server = _obtain(pytestconfig, "Redis", RedisServer)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def redis_url(redis_server: RedisServer) -> str:
+    """The address of an empty Redis."""
+    redis_server.forget_everything()
+    return redis_server.url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """Each engine in turn: a test that asks for it runs on both."""
+    kind: str = request.param
+    if kind == "postgres":
+        request.getfixturevalue("postgres_server")
+    return kind
+
+
+@pytest.fixture
+def offices(store_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Offices]:
+    """Opens offices on one store, on each engine in turn."""
+    store = request.getfixturevalue("postgres_dsn") if store_kind == "postgres" else None
+    made = Offices(tmp_path / "office", store)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def curator(offices: Offices) -> Client:
+    """The curator Clara at an office with the shelf."""
+    return offices.open()
+
+
+@pytest.fixture
+def agent(curator: Client) -> Client:
+    """The agent Scout at the same office."""
+    return curator.as_("scout", "agent", ["agent"])
+
+
+@pytest.fixture(scope="session")
+def unprivileged(pytestconfig: pytest.Config) -> Unprivileged:
+    """Runs programs and functions with an ordinary user's rights, also when the tests run as root."""
+    return _obtain(pytestconfig, "an ordinary user's rights", Unprivileged)
+
+
+@pytest.fixture(scope="session")
+def full_length(pytestconfig: pytest.Config) -> bool:
+    """Whether fault tests should take their full length."""
+    return bool(pytestconfig.getoption("--full-length"))

@@ -1,0 +1,125 @@
+"""The ground the other tests stand on is tested too."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis
+
+from tests.bed.postgres import PostgresServer
+from tests.bed.unprivileged import Unprivileged
+
+
+def read_text(path: Path) -> str:
+    return path.read_text()
+
+
+def test_a_database_is_fresh_and_owned_by_the_role_that_uses_it(postgres_dsn: str) -> None:
+    with psycopg.connect(postgres_dsn) as connection:
+        tables = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+        connection.execute("CREATE TABLE kept (id integer PRIMARY KEY)")
+    assert tables == (0,)
+
+
+def test_the_role_that_tests_use_has_no_special_rights(postgres_dsn: str) -> None:
+    with psycopg.connect(postgres_dsn) as connection:
+        rights = connection.execute(
+            "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb"
+            " FROM pg_roles WHERE rolname = current_user"
+        ).fetchone()
+    assert rights == (False, False, False, False)
+
+
+def test_the_server_syncs_to_disk(postgres_dsn: str) -> None:
+    with psycopg.connect(postgres_dsn) as connection:
+        assert connection.execute("SHOW fsync").fetchone() == ("on",)
+
+
+def test_text_sorts_by_language_unless_a_query_says_otherwise(
+    postgres_server: PostgresServer, postgres_dsn: str
+) -> None:
+    with psycopg.connect(postgres_dsn) as connection:
+        order = connection.execute("SELECT 'a' < 'B', 'a' < 'B' COLLATE \"C\"").fetchone()
+    assert order == (postgres_server.sorts_by_language, False)
+
+
+def test_the_superuser_sees_the_same_database(postgres_server: PostgresServer, postgres_dsn: str) -> None:
+    with (
+        psycopg.connect(postgres_dsn) as ordinary,
+        psycopg.connect(postgres_server.superuser_dsn(postgres_dsn)) as superuser,
+    ):
+        query = "SELECT current_database()"
+        assert ordinary.execute(query).fetchone() == superuser.execute(query).fetchone()
+
+
+@pytest.mark.parametrize("round_", [1, 2])
+def test_no_test_sees_the_keys_of_another(redis_url: str, round_: int) -> None:
+    with redis.Redis.from_url(redis_url) as client:
+        assert client.dbsize() == 0
+        client.set("key", round_)
+
+
+def test_each_engine_has_its_turn(store_kind: str, request: pytest.FixtureRequest) -> None:
+    assert f"[{store_kind}]" in request.node.name
+
+
+def test_a_process_without_rights_cannot_write_to_a_read_only_folder(
+    tmp_path: Path, unprivileged: Unprivileged
+) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(PermissionError):
+        unprivileged.run(os.mkdir, tmp_path / "new")
+
+
+def test_a_process_without_rights_still_owns_its_files(tmp_path: Path, unprivileged: Unprivileged) -> None:
+    note = tmp_path / "note"
+    note.write_text("ours")
+    note.chmod(0o600)
+    assert unprivileged.run(read_text, note) == "ours"
+
+
+SERVERLESS = "def test_store(postgres_dsn): pass"
+
+
+@pytest.fixture
+def no_postgres(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.bed.postgres.machine_programs", lambda: None)
+    monkeypatch.setattr("tests.bed.postgres.wheel_folder", lambda package: None)
+
+
+@pytest.mark.usefixtures("no_postgres")
+def test_a_missing_server_is_skipped_loudly(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    pytester.makepyfile(SERVERLESS)
+    result = pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines("*NOT TESTED: PostgreSQL*")
+
+
+@pytest.mark.usefixtures("no_postgres")
+def test_a_missing_server_is_a_failure_where_nobody_reads_the_summary(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", "true")
+    pytester.makepyfile(SERVERLESS)
+    pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest").assert_outcomes(
+        errors=1
+    )
+
+
+def test_tests_of_wording_are_left_out_when_messages_are_hashed(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.conftest.hash_messages", lambda: None)
+    pytester.makepyfile(
+        "import pytest\n@pytest.mark.shows_text\ndef test_wording(): assert False\ndef test_rest(): pass\n"
+    )
+    result = pytester.runpytest_inprocess(
+        "-p", "no:hypothesispytest", "-p", "tests.conftest", "--hash-messages"
+    )
+    result.assert_outcomes(passed=1, deselected=1)
