@@ -1,10 +1,12 @@
 """Step 1: the smallest flow. No store of its own, no facts: a typed function that anybody may call."""
 
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
 from typing_extensions import TypedDict
 
 from engross import Aggregate, connect
+from engross.flows import Described
 
 shelf = Aggregate("shelf", "A shelf of books")
 
@@ -12,7 +14,7 @@ shelf = Aggregate("shelf", "A shelf of books")
 class Measure(TypedDict):
     """What to measure."""
 
-    titles: list[str]
+    titles: Annotated[list[str], Described("The titles, one by one.")]
 
 
 @shelf.read

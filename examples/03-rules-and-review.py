@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from engross import Aggregate, connect
 from engross.flows import Described, Semantics

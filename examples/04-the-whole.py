@@ -10,9 +10,9 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from engross import Aggregate, Example, connect
 from engross.calls import Answer, FactDraft
@@ -240,6 +240,7 @@ def read_lines(reader: Reader, arguments: ImportBooks) -> list[AddBook]:
 
 @shelf.read(
     inline=True,
+    controls=("proposal_id", "as_of"),
     examples=[
         Example("A book", {"id": "$0.book.id"}, given=(A_BOOK,)),
         Example("No such book", {"id": "book_x"}, reply="RECORD_NOT_FOUND"),
@@ -250,7 +251,10 @@ def get_book(reader: Reader, arguments: OneBook) -> Mapping[str, Any]:
     return {"book": find_book(reader, arguments["id"])}
 
 
-@shelf.read(examples=[Example("By author", {"author": "Frank Herbert"}, given=(A_BOOK,))])
+@shelf.read(
+    controls=("proposal_id", "as_of"),
+    examples=[Example("By author", {"author": "Frank Herbert"}, given=(A_BOOK,))],
+)
 def list_books(reader: Reader, arguments: ListBooks) -> Mapping[str, Any]:
     """List books by id, a page at a time."""
     limit = arguments.get("limit", 50)
@@ -264,7 +268,7 @@ def list_books(reader: Reader, arguments: ListBooks) -> Mapping[str, Any]:
     return {"books": rows[:limit], "next": rows[limit - 1]["id"] if len(rows) > limit else None}
 
 
-@shelf.read(controls=["proposal_id"], examples=[Example("All authors", {}, given=(A_BOOK,))])
+@shelf.read(examples=[Example("All authors", {}, given=(A_BOOK,))])
 def list_authors(reader: Reader, arguments: Nothing) -> Mapping[str, Any]:
     """List authors and how many of their books there are."""
     return {"authors": reader.rows("SELECT author, books FROM authors WHERE tenant = :tenant ORDER BY author")}
@@ -324,7 +328,8 @@ def find_book(reader: Reader, book_id: str) -> dict[str, Any]:
 def refuse_taken(unit: Unit, title: str, *, unless: str = "", field: str = "title") -> None:
     """Invalid when another book has this title, with titles that are really free."""
     taken = unit.row(
-        f"SELECT id, title FROM books WHERE tenant = :tenant AND folded = :folded AND {AS_OF} AND id <> :unless LIMIT 1",
+        "SELECT id, title FROM books WHERE tenant = :tenant AND folded = :folded"
+        f" AND {AS_OF} AND id <> :unless LIMIT 1",
         folded=title.casefold(),
         unless=unless,
     )

@@ -16,6 +16,7 @@ from tests.bed.postgres import PostgresServer
 from tests.bed.programs import Unavailable
 from tests.bed.promises import PromisesKept
 from tests.bed.redis import RedisServer
+from tests.bed.small_disk import SmallDisk
 from tests.bed.unprivileged import Unprivileged
 from tools.bind_requirements import read_rows
 
@@ -143,6 +144,12 @@ def agent(curator: Client) -> Client:
 def unprivileged(pytestconfig: pytest.Config) -> Unprivileged:
     """Runs programs and functions with an ordinary user's rights, also when the tests run as root."""
     return _obtain(pytestconfig, "an ordinary user's rights", Unprivileged)
+
+
+@pytest.fixture(scope="session")
+def small_disk(pytestconfig: pytest.Config) -> SmallDisk:
+    """Runs functions in a process that has a disk of a few megabytes to itself."""
+    return _obtain(pytestconfig, "a disk that can be filled", SmallDisk)
 
 
 @pytest.fixture(scope="session")

@@ -90,9 +90,9 @@ class PostgresServer:
         self._init(programs, data, user)
         settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "fsync": "on"}
         options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
-        argv = [str(programs / "postgres"), "-D", str(data), *options]
-        self._process = Process(self.folder, argv, signal.SIGINT, user)
-        self._process.wait_until(self._answers)
+        self._argv = [str(programs / "postgres"), "-D", str(data), *options]
+        self._user = user
+        self.start()
         self._names = (f"test_{number}" for number in count(1))
         self.administer(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS")
 
@@ -126,10 +126,15 @@ class PostgresServer:
         """Run one statement as the superuser."""
         return self._administrator.execute(statement.encode())
 
-    def create_database(self) -> str:
-        """A fresh database, owned by the ordinary role; its DSN."""
+    def create_database(self, folder: Path | None = None) -> str:
+        """A fresh database, owned by the ordinary role, with its tables in a folder of its own or not; its DSN."""
         name = next(self._names)
-        self.administer(f"CREATE DATABASE {name} OWNER {ROLE}")
+        if folder is not None:
+            folder.mkdir(0o700)
+            if self._user is not None:
+                shutil.chown(folder, self._user)
+            self.administer(f"CREATE TABLESPACE {name} LOCATION '{folder}'")
+        self.administer(f"CREATE DATABASE {name} OWNER {ROLE} {f'TABLESPACE {name}' if folder else ''}")
         return self._dsn(name, ROLE)
 
     def drop_database(self, dsn: str) -> None:
@@ -140,6 +145,16 @@ class PostgresServer:
     def superuser_dsn(self, dsn: str) -> str:
         """The same database as the superuser sees it, for what a test prepares or inspects from outside."""
         return dsn.replace(f"//{ROLE}@", f"//{SUPERUSER}@", 1)
+
+    def start(self) -> None:
+        """Start the server, again if it was killed."""
+        self._process = Process(self.folder, self._argv, signal.SIGINT, self._user)
+        self._process.wait_until(self._answers)
+
+    def kill(self) -> None:
+        """End the server and all that serve its connections at once, as a power cut would."""
+        self._administrator.close()
+        self._process.kill()
 
     def stop(self) -> None:
         """Stop the server and remove its folder."""

@@ -19,7 +19,7 @@ def a_read(**facets: Any) -> Flow:
 
 
 OFFERED = [
-    pytest.param("read", {}, ["proposal_id", "as_of"], id="read"),
+    pytest.param("read", {}, ["proposal_id"], id="read"),
     pytest.param(
         "record",
         {"effect": "create"},
@@ -33,7 +33,7 @@ OFFERED = [
         id="reach",
     ),
     pytest.param("read", {"controls": ()}, [], id="opted out"),
-    pytest.param("read", {"controls": ("as_of",)}, ["as_of"], id="chosen"),
+    pytest.param("read", {"controls": ("proposal_id", "as_of")}, ["proposal_id", "as_of"], id="chosen"),
 ]
 
 
@@ -69,12 +69,17 @@ def test_without_controls_all_of_them_are_none() -> None:
     assert add_book_flow().check({"title": "Emma"}).controls == Controls()
 
 
+@pytest.mark.parametrize("mode", ["draft", "proposal", "direct"])
+def test_there_are_three_ways_to_commit(mode: str) -> None:
+    assert add_book_flow().check({"title": "Emma", "commit_mode": mode}).controls.commit_mode == mode
+
+
 def test_null_counts_as_not_given() -> None:
     assert add_book_flow().check({"title": "Emma", "commit_mode": None}).controls == Controls()
 
 
 def test_a_ledger_position_is_an_integer() -> None:
-    assert repr(a_read().check({"as_of": 7.0}).controls.as_of) == "7"
+    assert repr(a_read(controls=("as_of",)).check({"as_of": 7.0}).controls.as_of) == "7"
 
 
 WRONG = [
@@ -101,10 +106,21 @@ def test_controls_are_checked_too(name: str, value: object) -> None:
 @pytest.mark.parametrize("position", [-1, 1.5, "now", True])
 def test_a_ledger_position_counts_from_zero(position: object) -> None:
     with pytest.raises(Invalid):
-        a_read().check({"as_of": position})
+        a_read(controls=("as_of",)).check({"as_of": position})
 
 
-@pytest.mark.parametrize("name", ["client_request_id", "commit_mode", "reason", "confirm_token"])
+@pytest.mark.parametrize("mode", ["draft", "proposal", "direct"])
+def test_a_write_says_how_it_wants_to_be_committed(mode: str) -> None:
+    assert add_book_flow().check({"title": "Emma", "commit_mode": mode}).controls.commit_mode == mode
+
+
+def test_a_read_answers_for_the_past_only_if_it_chose_to() -> None:
+    with pytest.raises(Invalid) as refused:
+        a_read().check({"as_of": 7})
+    assert refused.value.code == codes.UNKNOWN_FIELD
+
+
+@pytest.mark.parametrize("name", ["client_request_id", "commit_mode", "reason", "confirm_token", "as_of"])
 def test_a_control_of_another_kind_is_an_unknown_field(name: str) -> None:
     with pytest.raises(Invalid) as refused:
         a_read().check({name: "12345678"})

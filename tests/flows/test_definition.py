@@ -220,6 +220,7 @@ UNFIT_FACETS: list[tuple[str, dict[str, Any]]] = [
     ("record", {"effect": "create", "tier": 5}),
     ("record", {"effect": "create", "posture": "whatever"}),
     ("reach", {"effect": "destroy"}),
+    ("reach", {"inline": True}),
     ("read", {"name": "Not_kebab"}),
     ("read", {"name": "dotted.name"}),
     ("read", {"version": "1.0"}),
@@ -311,7 +312,7 @@ def test_every_flow_carries_its_consistency_and_determinism() -> None:
         lambda: Consistency("eventual"),
         lambda: Consistency("eventual", 0),
         lambda: Consistency("strong", 10),
-        lambda: Consistency("weak"),
+        lambda: Consistency("weak"),  # type: ignore[arg-type]
     ],
 )
 def test_a_promise_with_a_hole_is_refused(wrong: Callable[[], object]) -> None:
@@ -343,6 +344,14 @@ def test_fact_handlers_are_registered_once() -> None:
     assert shelf.appliers["book-added"].version == 2
     assert shelf.upcasters["book-added", 1]({}) == {"kind": "Novel"}
     assert shelf.eraser is erase
-    for again in (shelf.applies("book-added"), shelf.upcasts("book-added"), shelf.erases):
-        with pytest.raises(FlowDefinitionError):
-            again(nothing)
+    with pytest.raises(FlowDefinitionError):
+        shelf.applies("book-added")(nothing)
+    with pytest.raises(FlowDefinitionError):
+        shelf.upcasts("book-added")(dict)
+    with pytest.raises(FlowDefinitionError):
+        shelf.erases(nothing)
+
+
+def test_versions_of_facts_start_at_1() -> None:
+    with pytest.raises(FlowDefinitionError):
+        Aggregate("shelf", "Shelf").applies("book-added", version=0)(nothing)

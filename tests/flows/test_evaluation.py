@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from engross.flows import Checker
+from engross.flows.evaluation import faults_in
 
 WORDS = st.sampled_from(["name", "tags", "anyOf", "items", "properties", "x-a", "x-b"])
 LEAVES = st.sampled_from(
@@ -87,7 +88,7 @@ def told(error: ValidationError) -> set[tuple[tuple[str | int, ...], str]]:
     return {(path, kind.name)}
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(objects(SCHEMAS), VALUES)
 def test_the_faults_are_those_that_the_validator_reports(schema: dict[str, Any], value: Any) -> None:
     faults = {(fault.path, fault.keyword) for fault in Checker(schema).faults(value)}
@@ -133,3 +134,8 @@ def test_a_reference_inside_the_schema_is_followed() -> None:
     }
     (fault,) = Checker(schema).faults({"a": "long"})
     assert (fault.path, fault.keyword, fault.bound) == (("a",), "maxLength", 2)
+
+
+def test_something_is_told_even_if_the_place_in_the_schema_cannot_be_found() -> None:
+    elsewhere = {"schemaLocation": "/$defs/gone/required", "instanceLocation": ""}
+    assert [fault.path for fault in faults_in({"type": "object"}, {}, [elsewhere])] == [()]

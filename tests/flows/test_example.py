@@ -4,7 +4,7 @@ import pytest
 
 from engross.flows import Example, FlowDefinitionError, filled
 
-ANSWERS = [{"book": {"id": "b1", "tags": ["old", "rare"]}}, {"shelf": {"id": "s1"}}]
+ANSWERS: list[dict[str, object]] = [{"book": {"id": "b1", "tags": ["old", "rare"]}}, {"shelf": {"id": "s1"}}]
 
 
 @pytest.mark.parametrize(

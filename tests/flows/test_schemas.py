@@ -8,7 +8,7 @@ from jsonschema_rs import Draft202012Validator
 from pydantic import Field
 from typing_extensions import Doc, TypedDict
 
-from engross.flows import Aggregate, Described, NoArguments, schema_of
+from engross.flows import Aggregate, Described, FlowDefinitionError, NoArguments, schema_of
 from engross.replies import codes, reply
 from engross.replies.envelopes import DIALECTS, structured
 from tests.flows.shelf import AddBook, add_book_flow
@@ -137,6 +137,21 @@ def test_a_flow_without_arguments_takes_none() -> None:
         "properties": {},
         "additionalProperties": False,
     }
+
+
+def test_a_schema_without_fields_takes_and_gives_anything() -> None:
+    anything = {"type": "object"}
+    flow = Aggregate("shelf", "Shelf").define(
+        "read", lambda reader, arguments: {}, name="x", description="x", arguments=anything, answers=anything
+    )
+    assert flow.check({"whatever": [1], "proposal_id": "p1"}).arguments == {"whatever": [1]}
+    assert list(flow.published["properties"]) == ["proposal_id"]
+    assert list(flow.output["properties"]) == ["reply"]
+
+
+def test_a_schema_that_is_no_object_is_refused() -> None:
+    with pytest.raises(FlowDefinitionError):
+        schema_of({"type": "array"}, "test")
 
 
 def test_the_schema_given_is_not_changed() -> None:

@@ -192,7 +192,7 @@ class TestFailingClosed:
         with pytest.raises(Failed) as caught:
             Policy(folder(mine=self.OVERFLOW)).may_call(call("human", "admin"), write_flow())
         assert "mine.1" in str(caught.value.__cause__)
-        assert reply_of(caught.value).data is None
+        assert reply_of(caught.value).data == {}
 
     def test_an_error_is_not_remembered_as_a_decision(self, folder: Folder) -> None:
         policy = Policy(folder(mine=self.OVERFLOW))

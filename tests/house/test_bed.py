@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import redis
 
 from tests.bed.postgres import PostgresServer
+from tests.bed.small_disk import Disk, SmallDisk
 from tests.bed.unprivileged import Unprivileged
 
 
@@ -79,6 +81,28 @@ def test_a_process_without_rights_still_owns_its_files(tmp_path: Path, unprivile
     note.write_text("ours")
     note.chmod(0o600)
     assert unprivileged.run(read_text, note) == "ours"
+
+
+def refusals(disk: Disk) -> list[int | None]:
+    """What the disk says to a write: when it is full, when it has room again, and when it is read-only."""
+
+    def write() -> int | None:
+        try:
+            (disk.folder / "note").write_text("some words")
+        except OSError as error:
+            return error.errno
+        return None
+
+    disk.fill()
+    full = write()
+    disk.make_room()
+    roomy = write()
+    disk.protect()
+    return [full, roomy, write()]
+
+
+def test_a_small_disk_can_be_filled_and_made_read_only(small_disk: SmallDisk) -> None:
+    assert small_disk.run(1, refusals) == [errno.ENOSPC, None, errno.EROFS]
 
 
 SERVERLESS = "def test_store(postgres_dsn): pass"

@@ -121,7 +121,7 @@ def test_half_a_character_in_the_callers_own_words_does_not_make_it_our_error() 
 @pytest.mark.parametrize("kind", [Denied, Failed])
 def test_denials_and_failures_carry_the_data_given_and_no_more(kind: Any) -> None:
     code = codes.CONFIRMATION_REQUIRED if kind is Denied else codes.STORE_UNAVAILABLE
-    assert reply_of(kind(code)).data is None
+    assert reply_of(kind(code)).data == {}
     assert reply_of(kind(code, data={"confirm_token": "t"})).data == {"confirm_token": "t"}
 
 
@@ -142,7 +142,7 @@ class Evil(Coded):
 @pytest.mark.requirement("REP-05")
 def test_of_any_other_exception_nothing_is_told(failure: BaseException) -> None:
     answer = reply_of(failure)
-    assert (answer.code, answer.params, answer.data) == (codes.SYS_CRASH, {}, None)
+    assert (answer.code, answer.params, answer.data) == (codes.SYS_CRASH, {}, {})
 
 
 def test_what_cannot_be_sent_says_where() -> None:

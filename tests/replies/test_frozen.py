@@ -171,6 +171,13 @@ def test_the_constructors_judge_their_content_too() -> None:
     assert FrozenList(["a"]) == ["a"]
 
 
+def test_initialising_a_second_time_changes_nothing() -> None:
+    frozen = freeze({"a": [1]})
+    frozen.__init__({"b": 2})  # type: ignore[misc]
+    frozen["a"].__init__([2])
+    assert frozen == {"a": [1]}
+
+
 def test_frozen_values_can_be_copied_hashed_and_pickled() -> None:
     frozen = freeze({"a": [1, {"b": None}]})
     assert copy.copy(frozen) is frozen

@@ -51,7 +51,7 @@ def test_a_reply_carries_code_key_params_data_and_trace() -> None:
 
 def test_before_it_is_traced_a_reply_knows_no_trace() -> None:
     answer = reply(codes.READ_OK)
-    assert (answer.trace_id, answer.span_id, answer.traceparent, answer.data) == (None, None, None, None)
+    assert (answer.trace_id, answer.span_id, answer.traceparent, answer.data) == (None, None, None, {})
 
 
 @pytest.mark.requirement("REP-01", "REP-04")

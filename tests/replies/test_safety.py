@@ -151,7 +151,7 @@ def test_a_coded_exception_becomes_its_reply(raised: Exception, code: str, crash
 @pytest.mark.requirement("REP-04", "REP-05")
 def test_a_crash_is_a_clean_error_with_the_stack_on_disk(crash_folder: Path) -> None:
     answer = mcp_safe_tool(boom)("x")
-    assert (answer.code, answer.params, answer.data) == (codes.SYS_CRASH, {}, None)
+    assert (answer.code, answer.params, answer.data) == (codes.SYS_CRASH, {}, {})
     assert "shadow" not in str(structured(answer))
     (record,) = crashes_in(crash_folder)
     assert (record["trace_id"], record["tool"], record["error"]) == (answer.trace_id, "boom", "ValueError")

@@ -22,6 +22,7 @@ from engross.replies import (
     Reply,
     configure_crash_log,
     crashes,
+    legacy_wraps,
     mcp_result,
     mcp_safe_tool,
     parse,
@@ -142,6 +143,7 @@ def test_every_tool_gets_a_sound_answer_and_one_line(
     work: Callable[[], object], disguise: Any, strict: bool, timeout: float | None, max_bytes: int
 ) -> None:
     tool = mcp_safe_tool(disguise(work), strict=strict, timeout=timeout, max_bytes=max_bytes, name="tool")
+    wrapped_before = legacy_wraps()
     with call_lines() as lines:
         result: Any = tool()
         is_pending = inspect.iscoroutine(result)
@@ -153,5 +155,4 @@ def test_every_tool_gets_a_sound_answer_and_one_line(
         wire = orjson.loads(orjson.dumps(structured(answer, dialect)))
         assert parse(dialect, wire) == (answer.reply_type, answer.code)
         assert parse("mcp", mcp_result(answer, dialect)) == (answer.reply_type, answer.code)
-    if answer.ok:
-        assert not strict or answer.message_key != "LEGACY_WRAP"
+    assert not strict or legacy_wraps() == wrapped_before

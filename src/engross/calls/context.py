@@ -43,13 +43,15 @@ class Context:
     producer: str = PRODUCER
 
     def as_data(self) -> dict[str, Any]:
-        """What a replay needs to be the same call again: who, when, and the source of its ids."""
+        """What a replay needs to be the same call again: who, how, why, when, and the source of its ids."""
         return {
             "principal": self.principal.as_data(),
             "flow": self.flow,
             "message_id": self.message_id,
             "occurred_at": self.occurred_at,
             "correlation_id": self.correlation_id,
+            "surface": self.surface,
+            "reason": self.reason,
             "pins": dict(self.pins),
         }
 
@@ -65,5 +67,7 @@ class Context:
             trace=trace,
             correlation_id=data["correlation_id"],
             causation_id=causation_id,
+            surface=data["surface"],
+            reason=data["reason"],
             pins=MappingProxyType(dict(data["pins"])),
         )

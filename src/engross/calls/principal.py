@@ -20,9 +20,20 @@ class Principal:
 
     def as_data(self) -> dict[str, Any]:
         """The principal as receipts and proposals keep it."""
-        return {"id": self.id, "type": self.type, "roles": sorted(self.roles)}
+        data: dict[str, Any] = {"id": self.id, "type": self.type, "roles": sorted(self.roles)}
+        if self.scopes:
+            data["scopes"] = sorted(self.scopes)
+        if self.purpose is not None:
+            data["purpose"] = self.purpose
+        return data
 
     @classmethod
     def from_data(cls, data: dict[str, Any]) -> Principal:
         """The principal that `as_data` wrote down."""
-        return cls(id=data["id"], type=data["type"], roles=frozenset(data["roles"]))
+        return cls(
+            id=data["id"],
+            type=data["type"],
+            roles=frozenset(data["roles"]),
+            scopes=frozenset(data.get("scopes", ())),
+            purpose=data.get("purpose"),
+        )

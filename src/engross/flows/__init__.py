@@ -13,7 +13,7 @@ from .determinism import Determinism
 from .example import Example, filled
 from .exposure import Exposure, Overrides, Tool
 from .facets import Dialect, Effect, Facets, Kind, Posture
-from .fault import SERVER_OWNED
+from .fault import SERVER_OWNED, shortened
 from .flow import Flow
 from .limits import LIMITS, Limits
 from .nearest import nearest
@@ -66,4 +66,5 @@ __all__ = [
     "lint_schema",
     "nearest",
     "schema_of",
+    "shortened",
 ]

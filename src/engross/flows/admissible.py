@@ -17,6 +17,8 @@ from .limits import LIMITS, Limits
 from .pointer import pointer
 
 MOST_ISSUES = 100
+# JSON has it, but one of the two engines cannot keep it in a text.
+NUL = "\0"
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
 _ONLY_TEXT = frozenset({str})
@@ -61,7 +63,7 @@ class _Survey:
         longest = self.limits.text
         for key, value in entries:
             # Short plain texts, most of what comes, are judged here: a call each would double the time.
-            if type(value) is str and len(value) <= longest and value.isascii():
+            if type(value) is str and len(value) <= longest and value.isascii() and NUL not in value:
                 self.size += len(value)
             else:
                 self.value(value, (place, key), depth)
@@ -71,7 +73,7 @@ class _Survey:
         if not _ONLY_TEXT.issuperset(map(type, container)):
             return False
         together = "".join(container)
-        if len(together) > self.limits.key or not together.isascii():
+        if len(together) > self.limits.key or not together.isascii() or NUL in together:
             return False
         self.size += len(together)
         return True
@@ -86,6 +88,9 @@ class _Survey:
             return False
         if not key.isascii() and _is_broken(key):
             self.malformed("a field name holds half a character", place)
+            return False
+        if NUL in key:
+            self.malformed("a field name holds a NUL character", place)
             return False
         return True
 
@@ -113,6 +118,8 @@ class _Survey:
             self.over("The length of a text", self.limits.text, place)
         elif not text.isascii() and _is_broken(text):
             self.malformed("a text holds half a character", place)
+        elif NUL in text:
+            self.malformed("a text holds a NUL character", place)
 
     def over(self, what: str, limit: int, place: Place) -> None:
         self.issues.append(Issue(codes.LIMIT_EXCEEDED, {"what": what, "limit": limit}, _spelled(place)))

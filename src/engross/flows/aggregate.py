@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar, Unpack, overload
+from typing import Any, TypeAlias, TypeVar, Unpack, overload
 
 from .define import define
 from .definition import FlowDefinitionError
@@ -16,7 +16,11 @@ from .names import Naming, is_kebab, is_tool_name, tool_name
 from .semantics import hints
 from .signature import Handler
 
-Function = TypeVar("Function", bound=Handler)
+FactHandler: TypeAlias = Callable[..., None]
+Upcaster: TypeAlias = Callable[..., Mapping[str, Any]]
+
+Handling = TypeVar("Handling", bound=FactHandler)
+Upcasting = TypeVar("Upcasting", bound=Upcaster)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class Applier:
 
     fact_type: str
     version: int
-    function: Handler
+    function: FactHandler
 
 
 class Aggregate:
@@ -57,8 +61,8 @@ class Aggregate:
         self._flows: dict[str, Flow] = {}
         self._exposures: list[Exposure] = []
         self._appliers: dict[str, Applier] = {}
-        self._upcasters: dict[tuple[str, int], Handler] = {}
-        self._eraser: Handler | None = None
+        self._upcasters: dict[tuple[str, int], Upcaster] = {}
+        self._eraser: FactHandler | None = None
         self._sealed = False
 
     def __repr__(self) -> str:
@@ -75,12 +79,12 @@ class Aggregate:
         return MappingProxyType(self._appliers)
 
     @property
-    def upcasters(self) -> Mapping[tuple[str, int], Handler]:
+    def upcasters(self) -> Mapping[tuple[str, int], Upcaster]:
         """The upcasters by fact type and the version they read."""
         return MappingProxyType(self._upcasters)
 
     @property
-    def eraser(self) -> Handler | None:
+    def eraser(self) -> FactHandler | None:
         """The function that takes erased content out of the state tables."""
         return self._eraser
 
@@ -125,10 +129,10 @@ class Aggregate:
         """A flow from a function and facets, for flows that are not written as decorated functions."""
         return self._added(define(self, kind, handler, **facets))
 
-    def applies(self, fact_type: str, version: int = 1) -> Callable[[Function], Function]:
+    def applies(self, fact_type: str, version: int = 1) -> Callable[[Handling], Handling]:
         """Decorator: `(state, fact)`, the only code that writes state tables for facts of this type."""
 
-        def register(function: Function) -> Function:
+        def register(function: Handling) -> Handling:
             self._refuse(fact_type in self._appliers, f"There is an applier for {fact_type} already.")
             self._refuse(version < 1, f"Versions of {fact_type} start at 1.")
             self._appliers[fact_type] = Applier(fact_type, version, function)
@@ -136,10 +140,10 @@ class Aggregate:
 
         return register
 
-    def upcasts(self, fact_type: str, from_version: int = 1) -> Callable[[Function], Function]:
+    def upcasts(self, fact_type: str, from_version: int = 1) -> Callable[[Upcasting], Upcasting]:
         """Decorator: `payload -> payload`, from this version of the fact to the next."""
 
-        def register(function: Function) -> Function:
+        def register(function: Upcasting) -> Upcasting:
             taken = (fact_type, from_version) in self._upcasters
             self._refuse(taken, f"There is an upcaster for {fact_type} version {from_version} already.")
             self._upcasters[fact_type, from_version] = function
@@ -147,7 +151,7 @@ class Aggregate:
 
         return register
 
-    def erases(self, function: Function) -> Function:
+    def erases(self, function: Handling) -> Handling:
         """Decorator: takes erased content out of the state tables."""
         self._refuse(self._eraser is not None, "There is an eraser already.")
         self._eraser = function

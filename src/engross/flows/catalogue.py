@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
-from types import MappingProxyType
 
 from engross.replies import Invalid, codes
 
-from .aggregate import Aggregate, Applier
+from .aggregate import Aggregate
 from .definition import FlowDefinitionError
 from .exposure import Exposure, Tool
 from .fault import shortened
@@ -28,14 +27,12 @@ class Catalogue:
         complaints = [
             *_repeated("namespace", (aggregate.namespace for aggregate in self.aggregates)),
             *_repeated("tool", (exposure.tool for exposure in exposures)),
-            *_repeated("fact type", chain.from_iterable(aggregate.appliers for aggregate in self.aggregates)),
             *chain.from_iterable(_upcasting_gaps(aggregate) for aggregate in self.aggregates),
             *(complaint for exposure in exposures if (complaint := self._dangling(exposure))),
         ]
         if complaints:
             raise FlowDefinitionError("catalogue", complaints)
         self._tools = {exposure.tool: Tool(exposure, self._flows[exposure.ref]) for exposure in exposures}
-        self._appliers = {kind: applier for one in self.aggregates for kind, applier in one.appliers.items()}
         for aggregate in self.aggregates:
             aggregate.seal()
 
@@ -45,11 +42,6 @@ class Catalogue:
 
     def __len__(self) -> int:
         return len(self._flows)
-
-    @property
-    def appliers(self) -> Mapping[str, Applier]:
-        """The appliers of all aggregates, by fact type."""
-        return MappingProxyType(self._appliers)
 
     @property
     def toolsets(self) -> tuple[str, ...]:
@@ -62,7 +54,7 @@ class Catalogue:
 
     def flow(self, ref: str) -> Flow:
         """The flow with this ref; Invalid, with the nearest ones, if there is none."""
-        found = self._flows.get(ref)
+        found = self._flows.get(ref) if isinstance(ref, str) else None
         if found is None:
             raise Invalid(
                 codes.UNKNOWN_OPERATION,
@@ -85,8 +77,10 @@ class Catalogue:
         """The exposures of these toolsets, or all: by toolset, then name."""
         return [tool.exposure for tool in self.tools(toolsets)]
 
-    def _nearest_refs(self, ref: str) -> list[str]:
+    def _nearest_refs(self, ref: object) -> list[str]:
         """People who know the tool by name ask for that."""
+        if not isinstance(ref, str):
+            return []
         by_tool = self._tools.get(ref)
         if by_tool is not None:
             return [by_tool.flow.ref]

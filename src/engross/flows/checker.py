@@ -13,6 +13,8 @@ from .evaluation import faults_in
 from .fault import MOST_SHOWN, SERVER_OWNED, Fault, Path, is_unknown, misfit, missing, unknown
 from .schemas import Schema, rewritten
 
+MOST_LOOKED_AT = 1000
+
 _ANYTHING: Schema = {}
 
 
@@ -63,12 +65,17 @@ class Checker:
         return [self.issue(fault, arguments) for fault in faults[:MOST_SHOWN]]
 
     def faults(self, arguments: object) -> list[Fault]:
-        """Everything that is wrong, however much, in a fixed order."""
+        """What is wrong, in the order of the schema's fields."""
+        return self.examine(arguments)[0]
+
+    def examine(self, arguments: object) -> tuple[list[Fault], int]:
+        """The faults, and how many there are in all: of very many, only the first are looked at closely."""
         if self._validator.is_valid(arguments):
-            return []
+            return [], 0
         errors = self._validator.evaluate(arguments).errors()
-        found = faults_in(self._compiled, arguments, errors)
-        return sorted(found, key=lambda fault: (self._position(fault.path), fault.keyword))
+        found = faults_in(self._compiled, arguments, errors[:MOST_LOOKED_AT])
+        in_order = sorted(found, key=lambda fault: (self._position(fault.path), fault.keyword))
+        return in_order, len(found) + len(errors[MOST_LOOKED_AT:])
 
     def issue(self, fault: Fault, arguments: object) -> Issue:
         """The issue that tells the caller about a fault."""

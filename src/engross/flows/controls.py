@@ -21,12 +21,13 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "commit_mode": {
             "type": "string",
-            "description": "proposal: let a person decide. direct: commit at once, where policy allows it.",
-            "enum": ["proposal", "direct"],
+            "description": "draft: collect changes that nobody decides about before you submit them."
+            " proposal: let a person decide. direct: commit at once, where policy allows it.",
+            "enum": ["draft", "proposal", "direct"],
         },
         "proposal_id": {
             "type": "string",
-            "description": "Work inside this open draft: see what it holds, and add to it.",
+            "description": "Work inside this open proposal: see what it holds, and add to it.",
             "minLength": 1,
             "maxLength": 128,
         },
@@ -49,7 +50,8 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
     }
 )
-READ_CONTROLS = ("proposal_id", "as_of")
+# A read offers `as_of` when it chooses to: only rows that keep their versions can answer it.
+READ_CONTROLS = ("proposal_id",)
 WRITE_CONTROLS = ("client_request_id", "commit_mode", "proposal_id", "reason", "confirm_token")
 # A flow may have a field of its own called like the others; these three mean one thing everywhere.
 NEVER_OWN = ("client_request_id", "commit_mode", "confirm_token")
@@ -60,7 +62,7 @@ class Controls:
     """The control fields of one call; None where the caller gave nothing."""
 
     client_request_id: str | None = None
-    commit_mode: Literal["proposal", "direct"] | None = None
+    commit_mode: Literal["draft", "proposal", "direct"] | None = None
     proposal_id: str | None = None
     reason: str | None = None
     confirm_token: str | None = None

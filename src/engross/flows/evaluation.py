@@ -15,13 +15,12 @@ from .pointer import steps
 
 _NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _NUMBERED = ("anyOf", "oneOf", "allOf", "prefixItems")
-_NESTED = (
-    *("items", "additionalProperties", "unevaluatedProperties", "unevaluatedItems", "contains"),
-    *("then", "else", "if", "not", "propertyNames"),
+_LEADING_INSIDE = (
+    *("properties", "patternProperties", "additionalProperties", "unevaluatedProperties"),
+    *("items", "prefixItems", "unevaluatedItems", "contains"),
 )
 # Below these, errors are those of alternatives not taken or of names: only the whole can be told about.
 _OPAQUE = ("anyOf", "oneOf", "not", "propertyNames")
-_LEADING_INSIDE = ("properties", "patternProperties", "prefixItems", *_NESTED[:5])
 
 
 class Location(NamedTuple):
@@ -38,13 +37,18 @@ class Location(NamedTuple):
 def faults_in(
     schema: Mapping[str, Any], arguments: object, errors: Iterable[Mapping[str, Any]]
 ) -> list[Fault]:
-    """The faults behind the errors of an evaluation, each once."""
+    """The faults behind the errors of an evaluation, each once; never none."""
     found: dict[tuple[Path, str], Fault] = {}
+    locations: dict[str, Location] = {}
     for error in errors:
-        location = _located(schema, steps(error["schemaLocation"]))
+        spelled = error["schemaLocation"]
+        location = locations.get(spelled) or locations.setdefault(spelled, _located(schema, steps(spelled)))
         path = _path(arguments, steps(error["instanceLocation"]), _steps_inside(location.below))
         for fault in _faults_at(location, path, _value(arguments, path)):
             found.setdefault((fault.path, fault.keyword), fault)
+    if not found:
+        # The validator named a place that the schema does not have. That something is wrong stays true.
+        return [Fault((), "schema", None)]
     inside = {path[:-1] for path, _ in found if path}
     return [fault for fault in found.values() if not _is_told_inside(fault, inside)]
 
@@ -54,7 +58,7 @@ def _faults_at(location: Location, path: Path, value: Any) -> Iterator[Fault]:
     if keyword in ("required", "additionalProperties"):
         yield from _faults_of_fields(location.around, path, value)
     elif keyword == "dependentRequired":
-        needed = (name for trigger, names in bound.items() if trigger in value for name in names)
+        needed = (name for trigger, names in (bound or {}).items() if trigger in value for name in names)
         yield from (Fault((*path, name), "required", None) for name in needed if name not in value)
     else:
         yield Fault(path, keyword, bound)

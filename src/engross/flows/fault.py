@@ -86,9 +86,13 @@ def misfit(fault: Fault, value: object, schema: Mapping[str, Any]) -> Issue:
     return _misfit(fault, f"{_where(fault)} must be {expected}", details, _allowed_values(options, value))
 
 
-def shortened(text: str) -> str:
-    """The text, cut to what an answer may repeat."""
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+def shortened(text: object) -> str:
+    """The text, cut to what an answer or a log may repeat; of what is no text, nothing."""
+    if not isinstance(text, str):
+        return ""
+    if len(text) > LONGEST_SHOWN:
+        text = text[: LONGEST_SHOWN - 3] + "..."
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _misfit(fault: Fault, problem: str, details: dict[str, Any], suggestions: dict[str, Any] | None) -> Issue:

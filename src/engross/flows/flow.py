@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engross.replies import Invalid
@@ -95,6 +96,11 @@ class Flow:
         return self.kind != "read"
 
     @cached_property
+    def makes_calls(self) -> bool:
+        """Is the handler a generator, which makes calls of its own and holds no reader meanwhile?"""
+        return isgeneratorfunction(self.handler)
+
+    @cached_property
     def own_fields(self) -> tuple[str, ...]:
         """The names of the flow's own arguments, known without making a schema."""
         if isinstance(self.arguments, Mapping):
@@ -105,7 +111,7 @@ class Flow:
     def published(self) -> Schema:
         """The input schema that clients see: portable, with the control fields."""
         own = without_null(schema_of(self.arguments, self.ref))
-        fields = {**own["properties"], **{name: dict(CONTROLS[name]) for name in self._offered}}
+        fields = {**own.get("properties", {}), **{name: dict(CONTROLS[name]) for name in self._offered}}
         return {**own, "properties": fields}
 
     @cached_property
@@ -154,11 +160,11 @@ class Flow:
         return Checked(self._defaults.complete(arguments), controls, warnings)
 
     def prepare(self, function: Function) -> Function:
-        """Decorator: `(context, arguments)`, runs off the writer; gives what the handler gets."""
+        """Decorator: `(reader, arguments)`, runs off the writer; gives what the handler then gets."""
         return self._attached("preparer", function)
 
     def suggest(self, function: Function) -> Function:
-        """Decorator: runs after the write, on a reader; gives next steps."""
+        """Decorator: `(reader, answer)`, runs after the write; gives next steps."""
         return self._attached("suggester", function)
 
     def normalise(self, function: Function) -> Function:
@@ -182,13 +188,16 @@ class Flow:
         return Defaults(self.enforced)
 
     def _invalid(self, arguments: dict[str, Any], given: Mapping[str, Any]) -> Invalid:
-        faults: list[tuple[Checker, Fault, Mapping[str, Any]]]
-        faults = [(self.checker, fault, arguments) for fault in self.checker.faults(arguments)]
-        faults += [(control_checker(), fault, given) for fault in control_checker().faults(given)]
+        faults: list[tuple[Checker, Fault, Mapping[str, Any]]] = []
+        in_all = 0
+        for checker, values in ((self.checker, arguments), (control_checker(), given)):
+            found, count = checker.examine(values)
+            faults += [(checker, fault, values) for fault in found]
+            in_all += count
         # Fields that are not in the schema come last, after the control fields.
         faults.sort(key=lambda found: is_unknown(found[1]) and len(found[1].path) == 1)
         issues = [checker.issue(fault, values) for checker, fault, values in faults[:MOST_SHOWN]]
-        return Invalid.many(issues, data={"errors_in_all": len(faults)} if len(faults) > MOST_SHOWN else None)
+        return Invalid.many(issues, data={"errors_in_all": in_all} if in_all > MOST_SHOWN else None)
 
     def _attached(self, part: str, function: Function) -> Function:
         if self.__dict__.get("_sealed"):

@@ -28,7 +28,7 @@ REPLY: Schema = {
 
 def output_of(answers: Shape | None, subject: str) -> Schema:
     """The output schema for these answers."""
-    fields = opened(schema_of(answers, subject))["properties"] if answers is not None else {}
+    fields = opened(schema_of(answers, subject)).get("properties", {}) if answers is not None else {}
     told = {name: _loosened(part) if name in _USED_BY_FAILURES else part for name, part in fields.items()}
     return {
         "type": "object",

@@ -81,6 +81,10 @@ def _synchronous(flow: Flow) -> str | None:
     return None
 
 
+def _inline(flow: Flow) -> str | None:
+    return "Only a read can be inline: drop inline." if flow.inline and flow.writes else None
+
+
 def _posture(flow: Flow) -> str | None:
     return None if flow.posture in POSTURES else f"The posture is proposal or direct, not {flow.posture!r}."
 
@@ -125,5 +129,5 @@ def _controls(flow: Flow) -> str | None:
 
 _RULES = (
     *(_name, _description, _version, _semantics, _effect, _tier, _posture, _dialect, _rate, _timeout),
-    *(_arguments, _answers, _controls, _synchronous),
+    *(_arguments, _answers, _controls, _synchronous, _inline),
 )

@@ -6,7 +6,7 @@ from .judgement import refusal
 from .knobs import Knobs
 from .limits import Limits
 from .policy import Policy
-from .proposal import Proposal, StoredPlan
+from .proposal import OPEN, TRANSITIONS, Proposal, StoredPlan
 from .proposals import (
     NAMESPACE,
     add_plan,
@@ -22,6 +22,8 @@ from .token import Binding, PlanTokens
 
 __all__ = [
     "NAMESPACE",
+    "OPEN",
+    "TRANSITIONS",
     "Binding",
     "Grant",
     "Knobs",

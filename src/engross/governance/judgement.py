@@ -68,9 +68,7 @@ def judged_call(answer: Answer, principal: Principal, flow: Flow, version: str) 
     return denied(answer.denial or _call_denial(principal, flow), flow.tier, version, answer.because)
 
 
-def judged_plan(
-    commit: Answer, propose: Answer, context: Context, knobs: Knobs, tier: int, version: str
-) -> Decision:
+def judged_plan(commit: Answer, propose: Answer, context: Context, knobs: Knobs, tier: int, version: str) -> Decision:
     """Commit what may be committed and is not asked for as a proposal; else propose; else deny."""
     if commit.allowed and not asks_for_proposal(context):
         confirm = tier >= knobs.confirm_tier and not context.dry_run

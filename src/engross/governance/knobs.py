@@ -14,9 +14,7 @@ from .setting import Check, Unfit, flag, grants, names, one_of, rates, surfaces,
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 APPROVALS: Mapping[int, int] = MappingProxyType({1: 1, 2: 1, 3: 1, 4: 2})
-RATES: Mapping[str, str] = MappingProxyType(
-    {"read": "300/minute", "write": "100/minute", "upload": "10/minute"}
-)
+RATES: Mapping[str, str] = MappingProxyType({"read": "300/minute", "write": "100/minute", "upload": "10/minute"})
 
 CHECKS: Mapping[str, Check] = {
     "default_mode": one_of("proposal", "direct"),
@@ -132,8 +130,7 @@ def _tenant(name: str, section: Mapping[str, Any], general: Mapping[str, Any]) -
     return Knobs(
         **own,
         models={
-            model: Knobs(**_laid_over(own, _checked(one, f"{place}models.{model}.")))
-            for model, one in models.items()
+            model: Knobs(**_laid_over(own, _checked(one, f"{place}models.{model}."))) for model, one in models.items()
         },
     )
 
@@ -146,9 +143,7 @@ def _part(section: Mapping[str, Any], name: str, place: str) -> dict[str, Mappin
 
 
 def _laid_over(general: Mapping[str, Any], special: Mapping[str, Any]) -> dict[str, Any]:
-    merged = {
-        name: MappingProxyType({**general[name], **special[name]}) for name in MERGED if name in special
-    }
+    merged = {name: MappingProxyType({**general[name], **special[name]}) for name in MERGED if name in special}
     return {**general, **special, **merged}
 
 

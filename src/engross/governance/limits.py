@@ -34,9 +34,7 @@ log = logging.getLogger("engross.limits")
 class Limits:
     """Counts calls per tenant, principal and flow, in this process or in a Redis that several share."""
 
-    def __init__(
-        self, knobs: Knobs, storage_url: str | None = None, *, clock: Callable[[], float] = time
-    ) -> None:
+    def __init__(self, knobs: Knobs, storage_url: str | None = None, *, clock: Callable[[], float] = time) -> None:
         if storage_url is not None:
             _check_storage(storage_url)
         self._knobs = knobs
@@ -91,9 +89,7 @@ class Limits:
             return
         self._is_away = is_away
         if is_away:
-            log.warning(
-                "rate limits are counted per process: the shared counter fails (%s)", type(failure).__name__
-            )
+            log.warning("rate limits are counted per process: the shared counter fails (%s)", type(failure).__name__)
         else:
             log.warning("rate limits are counted together again")
 
@@ -125,9 +121,7 @@ class Limits:
 
 def _rate_of(flow: Flow, knobs: Knobs) -> str:
     """What the operator set for the flow by name, else the flow's own rate, else that of its class."""
-    patterns = [
-        name for name in knobs.rate_limits if name not in RATE_CLASSES and fnmatchcase(flow.ref, name)
-    ]
+    patterns = [name for name in knobs.rate_limits if name not in RATE_CLASSES and fnmatchcase(flow.ref, name)]
     if patterns:
         return knobs.rate_limits[max(patterns, key=lambda pattern: (pattern == flow.ref, len(pattern)))]
     if flow.rate is not None:
@@ -149,9 +143,7 @@ def _key(tenant: str, principal: str, ref: str) -> str:
 def _check_storage(url: str) -> None:
     scheme = url.partition("://")[0]
     if scheme not in SCHEMES or find_spec("redis") is None:
-        raise Failed(
-            codes.CONFIG_INVALID, {"setting": "rate limit storage"}, data={"allowed_schemes": list(SCHEMES)}
-        )
+        raise Failed(codes.CONFIG_INVALID, {"setting": "rate limit storage"}, data={"allowed_schemes": list(SCHEMES)})
 
 
 def _memory() -> Any:

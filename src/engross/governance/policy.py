@@ -144,14 +144,10 @@ class Policy:
             "break_glass": context.break_glass,
             "break_glass_roles": self.knobs.for_(context.tenant).break_glass_roles,
         }
-        (answer,) = self._in_force().ask(
-            principal_entity(context), ["call"], flow_entity(flow), circumstances
-        )
+        (answer,) = self._in_force().ask(principal_entity(context), ["call"], flow_entity(flow), circumstances)
         return judged_call(answer, context.principal, flow, self.version)
 
-    def _judge_plan(
-        self, context: Context, flow: Flow, knobs: Knobs, tier: int, facts: int, granted: int
-    ) -> Decision:
+    def _judge_plan(self, context: Context, flow: Flow, knobs: Knobs, tier: int, facts: int, granted: int) -> Decision:
         raised = raised_tier(flow, tier, facts, knobs)
         circumstances = {
             "tier": raised,
@@ -190,9 +186,7 @@ class Policy:
         key = (flow, context.principal, context.tenant, context.pins.get(MODEL_PIN))
         covering = self._grants.get(key)
         if covering is None:
-            covering = tuple(
-                grant for grant in knobs.direct_commit_grants if grant.covers(context.principal, flow.ref)
-            )
+            covering = tuple(grant for grant in knobs.direct_commit_grants if grant.covers(context.principal, flow.ref))
             if len(self._grants) >= self._remembered:
                 self._grants.clear()
             self._grants[key] = covering

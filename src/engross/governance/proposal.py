@@ -12,11 +12,11 @@ from engross.replies import Invalid, codes
 
 Status = Literal["draft", "proposed", "in_review", "accepted", "rejected", "withdrawn", "rebased"]
 
-GROWING: tuple[Status, ...] = ("draft", "proposed")
-REVIEWABLE: tuple[Status, ...] = ("proposed", "in_review")
+Move = Literal["extend", "submit", "review", "withdraw", "rebase"]
+
 OPEN: tuple[Status, ...] = ("draft", "proposed", "in_review")
 
-TRANSITIONS: Mapping[Status, tuple[str, ...]] = {
+TRANSITIONS: Mapping[Status, tuple[Move, ...]] = {
     "draft": ("extend", "submit", "withdraw", "rebase"),
     "proposed": ("extend", "review", "withdraw", "rebase"),
     "in_review": ("review", "withdraw", "rebase"),
@@ -97,6 +97,8 @@ class Review:
     decision: Literal["approve", "reject", "request_changes"]
     rationale: str | None
     time: str
+    standing: bool
+    """Whether it is about what the proposal holds now: an approval lapses when the proposal goes back to its author."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class Proposal:
     @property
     def approvals(self) -> tuple[str, ...]:
         """Who has approved what the proposal holds now."""
-        return tuple(review.reviewer for review in self.reviews if review.decision == "approve")
+        return tuple(review.reviewer for review in self.reviews if review.decision == "approve" and review.standing)
 
     @property
     def base(self) -> dict[str, int]:
@@ -142,16 +144,28 @@ class Proposal:
         """The status, with the time that has passed taken into account."""
         return "withdrawn" if self.status in OPEN and self.expires_at <= now else self.status
 
-    def require(self, move: str, now: str) -> None:
+    def allows(self, move: Move, now: str) -> bool:
+        """Whether the proposal's state allows a move."""
+        return move in TRANSITIONS[self.current_status(now)]
+
+    def require(self, move: Move, now: str) -> None:
         """Refuse a move that the proposal's state does not allow."""
+        if not self.allows(move, now):
+            raise self._refusal(now)
+
+    def require_open(self, now: str) -> None:
+        """Refuse a proposal that is decided or given up."""
+        if self.current_status(now) not in OPEN:
+            raise self._refusal(now)
+
+    def _refusal(self, now: str) -> Invalid:
         status = self.current_status(now)
-        if move not in TRANSITIONS[status]:
-            raise Invalid(
-                codes.PROPOSAL_STATE,
-                {"proposal_id": self.id, "state": status},
-                field="proposal_id",
-                suggestions={"allowed_transitions": list(TRANSITIONS[status])},
-            )
+        return Invalid(
+            codes.PROPOSAL_STATE,
+            {"proposal_id": self.id, "state": status},
+            field="proposal_id",
+            suggestions={"allowed_transitions": list(TRANSITIONS[status])},
+        )
 
     def as_data(self, now: str) -> dict[str, Any]:
         """The proposal as callers see it."""
@@ -171,11 +185,16 @@ class Proposal:
             "rebased_from": self.rebased_from,
             "rebased_to": self.rebased_to,
             "operations": [
-                {"ordinal": plan.ordinal, "operation": plan.flow, "version": plan.flow_version}
-                for plan in self.plans
+                {"ordinal": plan.ordinal, "operation": plan.flow, "version": plan.flow_version} for plan in self.plans
             ],
             "decisions": [
-                {"reviewer": r.reviewer, "decision": r.decision, "rationale": r.rationale, "time": r.time}
-                for r in self.reviews
+                {
+                    "reviewer": review.reviewer,
+                    "decision": review.decision,
+                    "rationale": review.rationale,
+                    "time": review.time,
+                    "standing": review.standing,
+                }
+                for review in self.reviews
             ],
         }

@@ -66,6 +66,10 @@ CREATE TABLE proposal_subjects (
 )$clustered;
 """
 
+# A proposal past its time counts as withdrawn, whether or not housekeeping has said so yet.
+OPEN_STATUS = "status IN ('draft', 'proposed', 'in_review')"
+CURRENT_STATUS = f"CASE WHEN {OPEN_STATUS} AND expires_at <= :now THEN 'withdrawn' ELSE status END"
+
 MOVES = (
     "ProposalSubmitted",
     "ProposalReviewed",
@@ -93,11 +97,12 @@ def find_proposal(reader: Reader, proposal_id: str) -> Proposal:
     if row is None:
         raise Invalid(codes.PROPOSAL_NOT_FOUND, {"proposal_id": proposal_id[:80]}, field="proposal_id")
     plans = reader.rows(
-        "SELECT body FROM proposal_plans WHERE tenant = :tenant AND proposal = :id ORDER BY ordinal", id=proposal_id
+        "SELECT body FROM proposal_plans WHERE tenant = :tenant AND proposal = :id ORDER BY ordinal",
+        id=proposal_id,
     )
     reviews = reader.rows(
-        "SELECT reviewer, decision, rationale, time FROM proposal_reviews"
-        " WHERE tenant = :tenant AND proposal = :id AND standing = 1 ORDER BY ordinal",
+        "SELECT reviewer, decision, rationale, time, standing FROM proposal_reviews"
+        " WHERE tenant = :tenant AND proposal = :id ORDER BY ordinal",
         id=proposal_id,
     )
     return _proposal(row, plans, reviews)
@@ -116,11 +121,13 @@ def list_proposals(
     """Proposals in the order they were opened, a page of them, without their plans and reviews."""
     created, last = after or ("", "")
     rows = reader.rows(
-        "SELECT * FROM proposals p WHERE tenant = :tenant AND (created_at > :created OR (created_at = :created AND id > :last))"
-        " AND (:status = '' OR status = :status) AND (:author = '' OR author_id = :author)"
+        "SELECT * FROM proposals p WHERE tenant = :tenant"
+        " AND (created_at > :created OR (created_at = :created AND id > :last))"
+        f" AND (:status = '' OR {CURRENT_STATUS} = :status) AND (:author = '' OR author_id = :author)"
         " AND (:risk < 0 OR tier = :risk) AND (:target = '' OR EXISTS (SELECT 1 FROM proposal_subjects s"
         " WHERE s.tenant = p.tenant AND s.proposal = p.id AND s.subject = :target))"
         " ORDER BY created_at, id LIMIT :most",
+        now=reader.now,
         status=status or "",
         author=author or "",
         target=target or "",
@@ -161,7 +168,7 @@ def proposals_touching(reader: Reader, subject: str) -> list[str]:
 def overdue_proposals(reader: Reader) -> list[str]:
     """Open proposals whose time is over, some of them."""
     rows = reader.rows(
-        "SELECT id FROM proposals WHERE tenant = :tenant AND status IN ('draft', 'proposed', 'in_review')"
+        f"SELECT id FROM proposals WHERE tenant = :tenant AND {OPEN_STATUS}"
         " AND expires_at <= :now ORDER BY id LIMIT 100",
         now=reader.now,
     )
@@ -172,9 +179,10 @@ def _opened(state: State, fact: Fact) -> None:
     opened = fact.payload
     assert opened is not None
     state.execute(
-        "INSERT INTO proposals (tenant, id, version, status, author, author_id, tier, approvals_required, summary, reason,"
-        " created_at, updated_at, expires_at, rebased_from, rebased_to) VALUES (:tenant, :id, :version, :status, :author,"
-        " :author_id, 0, 1, :summary, :reason, :time, :time, :expires_at, :rebased_from, NULL)",
+        "INSERT INTO proposals (tenant, id, version, status, author, author_id, tier, approvals_required, summary,"
+        " reason, created_at, updated_at, expires_at, rebased_from, rebased_to)"
+        " VALUES (:tenant, :id, :version, :status, :author, :author_id, 0, 1, :summary,"
+        " :reason, :time, :time, :expires_at, :rebased_from, NULL)",
         id=fact.subject,
         version=fact.version,
         status=opened["status"],
@@ -248,8 +256,7 @@ def _moved(state: State, fact: Fact) -> None:
 
 def _let_approvals_lapse(state: State, fact: Fact) -> None:
     state.execute(
-        "UPDATE proposal_reviews SET standing = 0"
-        " WHERE tenant = :tenant AND proposal = :id AND decision = 'approve'",
+        "UPDATE proposal_reviews SET standing = 0 WHERE tenant = :tenant AND proposal = :id AND decision = 'approve'",
         id=fact.subject,
     )
 
@@ -265,6 +272,6 @@ def _proposal(row: dict[str, Any], plans: list[dict[str, Any]], reviews: list[di
     return Proposal(
         author=Principal.from_data(orjson.loads(row["author"])),
         plans=tuple(StoredPlan.from_data(orjson.loads(plan["body"])) for plan in plans),
-        reviews=tuple(Review(**review) for review in reviews),
+        reviews=tuple(Review(**{**review, "standing": bool(review["standing"])}) for review in reviews),
         **kept,
     )

@@ -79,9 +79,7 @@ class Rules:
 
         self._authorize = cedarpy.is_authorized_batch
         self._schema: Schema = cedarpy.Schema.from_str(schema_text())
-        self._rules = _by_id(
-            [rule for file in sorted(texts) for rule in _rules(file, texts[file], self._schema)]
-        )
+        self._rules = _by_id([rule for file in sorted(texts) for rule in _rules(file, texts[file], self._schema)])
         self._policies = _policy_set(self._rules)
 
     def ask(
@@ -141,9 +139,7 @@ def _denial_of(body: Mapping[str, Any], file: str, id_: str) -> str | None:
     if key is None:
         return None
     if body["effect"] != "forbid" or key not in DENIALS:
-        raise policy_problem(
-            file, "@denial is for a forbid", policy=id_, denial=key, allowed_values=list(DENIALS)
-        )
+        raise policy_problem(file, "@denial is for a forbid", policy=id_, denial=key, allowed_values=list(DENIALS))
     return DENIALS[key]
 
 
@@ -168,9 +164,7 @@ def _by_id(rules: Sequence[Rule]) -> dict[str, Rule]:
     found: dict[str, Rule] = {}
     for rule in rules:
         if rule.id in found:
-            raise policy_problem(
-                rule.file, "this id is used twice", policy=rule.id, also_in=found[rule.id].file
-            )
+            raise policy_problem(rule.file, "this id is used twice", policy=rule.id, also_in=found[rule.id].file)
         found[rule.id] = rule
     return found
 

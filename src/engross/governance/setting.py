@@ -129,9 +129,7 @@ def _grant(value: Any) -> Grant:
         if name not in _GRANT_FIELDS:
             from engross.flows import nearest
 
-            raise Unfit(
-                "a grant has no such field", place=f".{name}", did_you_mean=nearest(name, _GRANT_FIELDS)
-            )
+            raise Unfit("a grant has no such field", place=f".{name}", did_you_mean=nearest(name, _GRANT_FIELDS))
     if (given.get("principal") is None) == (given.get("role") is None):
         raise Unfit("a grant is for a principal or for a role, not for both or none")
     return Grant(

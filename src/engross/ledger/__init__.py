@@ -3,13 +3,23 @@
 from . import keys
 from .canonical import canonical, digest, fingerprint
 from .commit import write_commit
-from .erasure import erase_subject, last_version
+from .erasure import erase_subject, is_erased_subject, last_version
 from .factbook import ERASED, REACHED, FactBook
 from .facts import Fact, drafts_digest, facts_after, fields_touched, history
-from .keys import KEPT_DAYS, StoredKey, find_key, key_row, purge_keys, release_key
+from .keys import (
+    KEPT_DAYS,
+    StoredKey,
+    are_keys_past,
+    clear_key,
+    find_key,
+    is_erased,
+    key_row,
+    purge_keys,
+    release_key,
+)
 from .rebuild import rebuild_state, state_digest
 from .receipts import Receipt, receipt_at, receipt_for, receipts_between
-from .seals import Seal, last_seal, seal_receipts
+from .seals import Seal, has_unsealed, last_seal, seal_receipts
 from .signing import OfficeKey, signed_by
 from .tables import LEDGER_ROOM
 from .unit import Reader, State, Unit
@@ -28,7 +38,9 @@ __all__ = [
     "State",
     "StoredKey",
     "Unit",
+    "are_keys_past",
     "canonical",
+    "clear_key",
     "digest",
     "drafts_digest",
     "erase_subject",
@@ -36,7 +48,10 @@ __all__ = [
     "fields_touched",
     "find_key",
     "fingerprint",
+    "has_unsealed",
     "history",
+    "is_erased",
+    "is_erased_subject",
     "key_row",
     "keys",
     "last_seal",

@@ -16,7 +16,7 @@ def write_commit(unit: Unit, receipt: Receipt | None, key: Params | None, entere
     if receipt is not None:
         statements.append((receipts.INSERT, receipt.row()))
     if key is not None:
-        statements.append((keys.UPSERT, key))
+        statements.append((keys.INSERT, key))
     if unit.transaction.tenant not in entered:
         statements.append(_entry(unit.context))
     unit.transaction.execute_all(statements)

@@ -1,11 +1,13 @@
 """Taking personal data out of the ledger without breaking it.
 
-The payloads of all facts about a subject go, with the salts of their digests; so do the remembered answers of the calls
-that stated them. The envelope of every fact stays, so counts, versions, receipts and seals still verify. A last fact says
-that the subject was erased, and its aggregate forgets the state.
+The payloads of all facts about a subject go, with the salts of their digests; so do the remembered answers of the
+calls that stated them, and of those that only showed them. The envelope of every fact stays, so counts, versions,
+receipts and seals still verify. A last fact says that the subject was erased, and its aggregate forgets the state.
 """
 
 from __future__ import annotations
+
+import orjson
 
 from .factbook import ERASED
 from .unit import Unit
@@ -14,9 +16,10 @@ from .unit import Unit
 def erase_subject(unit: Unit, aggregate: str, subject: str, follows: int) -> int:
     """Erase one subject; the answer is how many payloads went."""
     unit.transaction.execute(
-        "UPDATE keys SET answer = NULL, state = 'erased' WHERE tenant = :tenant AND position IN ("
-        " SELECT position FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject)",
-        {"aggregate": aggregate, "subject": subject},
+        "UPDATE keys SET answer = NULL, state = 'erased' WHERE tenant = :tenant AND answer IS NOT NULL"
+        " AND (answer LIKE :mentioned ESCAPE '~' OR position IN (SELECT position FROM facts"
+        " WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject))",
+        {"aggregate": aggregate, "subject": subject, "mentioned": _mentioned(subject)},
     )
     gone = unit.transaction.execute(
         "UPDATE facts SET payload = NULL, salt = NULL WHERE tenant = :tenant AND aggregate = :aggregate"
@@ -25,6 +28,17 @@ def erase_subject(unit: Unit, aggregate: str, subject: str, follows: int) -> int
     )
     unit.append(ERASED, subject, follows, {"payloads": gone}, aggregate=aggregate, ends=True)
     return gone
+
+
+def is_erased_subject(unit: Unit, aggregate: str, subject: str) -> bool:
+    """Whether a subject was erased and nothing was said about it since."""
+    last = unit.row(
+        "SELECT type FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject"
+        " ORDER BY version DESC LIMIT 1",
+        aggregate=aggregate,
+        subject=subject,
+    )
+    return last is not None and last["type"] == ERASED
 
 
 def last_version(unit: Unit, aggregate: str, subject: str) -> int:
@@ -36,3 +50,11 @@ def last_version(unit: Unit, aggregate: str, subject: str) -> int:
         subject=subject,
     )
     return int(version or 0)
+
+
+def _mentioned(subject: str) -> str:
+    """The pattern of a stored answer that names the subject."""
+    name = orjson.dumps(subject).decode()
+    for special in "~%_":
+        name = name.replace(special, "~" + special)
+    return f"%{name}%"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from engross.calls import FactDraft
 from engross.flows import Aggregate
 
 from .facts import Fact
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 Applier = Callable[["State", Fact], None]
 Upcaster = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+Stated = TypeVar("Stated", Fact, FactDraft)
 ERASED = "Erased"
 REACHED = "Reached"
 
@@ -40,6 +42,11 @@ class FactBook:
         """Whether an aggregate knows how to forget a subject."""
         return aggregate in self._erasers
 
+    @property
+    def forgetful(self) -> list[str]:
+        """The aggregates that know how to forget a subject."""
+        return sorted(self._erasers)
+
     def apply(self, state: State, fact: Fact) -> None:
         """Let the fact's own aggregate change its state. The only way by which state changes."""
         if fact.type == ERASED:
@@ -49,12 +56,17 @@ class FactBook:
 
     def upcast(self, fact: Fact) -> Fact:
         """The fact as the present program would have written it."""
-        payload, version = fact.payload, fact.schema_version
-        if payload is None:
-            return fact
-        while caster := self._upcasters.get((fact.aggregate, fact.type, version)):
+        return fact if fact.payload is None else self._upcast(fact, fact.payload)
+
+    def upcast_draft(self, draft: FactDraft) -> FactDraft:
+        """The draft as the present program would have made it."""
+        return self._upcast(draft, draft.payload)
+
+    def _upcast(self, stated: Stated, payload: Mapping[str, Any]) -> Stated:
+        version = stated.schema_version
+        while caster := self._upcasters.get((stated.aggregate, stated.type, version)):
             payload, version = caster(payload), version + 1
-        return replace(fact, payload=payload, schema_version=version)
+        return stated if version == stated.schema_version else replace(stated, payload=payload, schema_version=version)
 
     def _enter(self, aggregate: Aggregate) -> None:
         name = aggregate.namespace

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from engross.calls import FactDraft
+from engross.replies import freeze
 from engross.store import Params, Reading, Row
 
 from .canonical import canonical, digest
@@ -99,25 +100,45 @@ class Written:
     row: Params
 
 
-def write_down(draft: FactDraft, **where: Any) -> Written:
+def write_down(
+    draft: FactDraft, *, tenant: str, position: int, ordinal: int, id: str, time: str, causation: str | None
+) -> Written:
     """Fix a draft as the fact it becomes at a place in the ledger."""
-    payload = canonical(draft.payload)
+    stated = freeze(draft.payload)
+    payload = canonical(stated)
     salt = os.urandom(16)
     sealed = sha256(salt + payload).hexdigest()
-    common = {
+    fact = Fact(
+        tenant,
+        position,
+        ordinal,
+        id,
+        draft.aggregate,
+        draft.type,
+        draft.schema_version,
+        draft.subject,
+        draft.version,
+        time,
+        stated,
+        draft.fields,
+        draft.ends,
+        causation,
+        sealed,
+    )
+    row = {
+        "position": position,
+        "ordinal": ordinal,
+        "id": id,
         "aggregate": draft.aggregate,
         "type": draft.type,
         "schema_version": draft.schema_version,
         "subject": draft.subject,
         "version": draft.version,
-        "digest": sealed,
-        **where,
-    }
-    fact = Fact(payload=orjson.loads(payload), fields=draft.fields, ends=draft.ends, **common)
-    row = {
-        **common,
         "ends": int(draft.ends),
         "fields": ",".join(draft.fields),
+        "causation": causation,
+        "time": time,
+        "digest": sealed,
         "salt": salt,
         "payload": payload.decode(),
     }
@@ -182,9 +203,7 @@ def history(reading: Reading, aggregate: str, subject: str, *, after_version: in
 
 def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int) -> set[str]:
     """Which fields of a subject were set behind a version."""
-    return {
-        field for fact in history(reading, aggregate, subject, after_version=since) for field in fact.fields
-    }
+    return {field for fact in history(reading, aggregate, subject, after_version=since) for field in fact.fields}
 
 
 def _prefixed(alias: str) -> str:

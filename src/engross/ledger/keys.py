@@ -1,8 +1,8 @@
 """The authoritative memory of client request ids: the second of the two layers of idempotency.
 
-A key belongs to (tenant, operation). It is looked up first in the write's own transaction, under a lock on its name,
-and its row is written with the change it stands for: both are there or neither is. If two processes get past each
-other all the same, the primary key makes the slower one start over, and then it finds the row.
+A key belongs to (tenant, operation). It is looked up first, then its name is locked, and its row is written in the
+transaction of the change it stands for: both are there or neither is. If another process commits the same key between
+the look and the lock, the primary key makes this one start over, and then it finds the row.
 
 A `leased` row is a promise: a flow that calls other systems committed it before it called out.
 """
@@ -25,13 +25,13 @@ SELECT = (
     "SELECT principal, fingerprint, state, position, answer, created_at, expires_at FROM keys"
     " WHERE tenant = :tenant AND operation = :operation AND key = :key"
 )
-UPSERT = (
+INSERT = (
     "INSERT INTO keys (tenant, operation, key, principal, fingerprint, state, position, answer, created_at, expires_at)"
     " VALUES (:tenant, :operation, :key, :principal, :fingerprint, :state, :position, :answer, :created_at, :expires_at)"
-    " ON CONFLICT (tenant, operation, key) DO UPDATE SET principal = excluded.principal,"
-    " fingerprint = excluded.fingerprint, state = excluded.state, position = excluded.position,"
-    " answer = excluded.answer, created_at = excluded.created_at, expires_at = excluded.expires_at"
 )
+"""The primary key refuses it where there is a row already: what may be replaced is taken away before."""
+
+PAST = "expires_at <= :now AND (state <> 'leased' OR created_at <= :week_ago)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,46 @@ class StoredKey:
     created_at: str
     expires_at: str
 
+    def is_past(self, now: str) -> bool:
+        """Whether the row is as good as none. What became of a lease is a question for as long as keys are kept."""
+        return self._kept_until <= now
 
-def find_key(reading: Reading, operation: str, key: str, now: str) -> StoredKey | None:
-    """The live row of a key. One past its time is as good as none, purged or not; a lease is judged by its holder."""
-    rows = reading.rows(SELECT, {"operation": operation, "key": key})
+    @property
+    def _kept_until(self) -> str:
+        return self.expires_at if self.state != "leased" else instant_after(self.created_at, days=KEPT_DAYS)
+
+
+def find_key(transaction: Transaction, operation: str, key: str) -> StoredKey | None:
+    """The row of a key, also one past its time."""
+    rows = transaction.peek(SELECT, {"operation": operation, "key": key})
     if not rows:
         return None
     row = rows[0]
-    if row["state"] != "leased" and row["expires_at"] <= now:
-        return None
     answer = row.pop("answer")
     return StoredKey(answer=None if answer is None else orjson.loads(answer), **row)
+
+
+def clear_key(transaction: Transaction, operation: str, key: str, now: str) -> None:
+    """Take away a row, or a lease, that is past its time."""
+    transaction.execute(
+        "DELETE FROM keys WHERE tenant = :tenant AND operation = :operation AND key = :key AND expires_at <= :now",
+        {"operation": operation, "key": key, "now": now},
+    )
+
+
+def release_key(transaction: Transaction, operation: str, key: str, *, taken_at: str = "") -> None:
+    """Take away a lease, or only the one that was taken at a moment."""
+    transaction.execute(
+        "DELETE FROM keys WHERE tenant = :tenant AND operation = :operation AND key = :key AND state = 'leased'"
+        " AND (:taken_at = '' OR created_at = :taken_at)",
+        {"operation": operation, "key": key, "taken_at": taken_at},
+    )
+
+
+def is_erased(reading: Reading, operation: str, key: str) -> bool:
+    """Whether the answer under a key was erased."""
+    rows = reading.rows(SELECT, {"operation": operation, "key": key})
+    return bool(rows) and rows[0]["state"] == "erased"
 
 
 def key_row(
@@ -87,19 +116,16 @@ def key_row(
     }
 
 
-def release_key(transaction: Transaction, operation: str, key: str) -> None:
-    """Forget a lease whose call did not happen."""
-    transaction.execute(
-        "DELETE FROM keys WHERE tenant = :tenant AND operation = :operation AND key = :key AND state = 'leased'",
-        {"operation": operation, "key": key},
-    )
+def are_keys_past(reading: Reading, now: str) -> bool:
+    """Whether there is anything to purge."""
+    sql = f"SELECT 1 AS found FROM keys WHERE tenant = :tenant AND {PAST} LIMIT 1"
+    return bool(reading.rows(sql, {"now": now, "week_ago": instant_after(now, days=-KEPT_DAYS)}))
 
 
 def purge_keys(transaction: Transaction, now: str, *, most: int = 1000) -> int:
-    """Drop keys past their time, a batch of them."""
+    """Drop keys past their time, a batch of them; how many those were."""
     return transaction.execute(
-        "DELETE FROM keys WHERE tenant = :tenant AND key IN ("
-        " SELECT key FROM keys WHERE tenant = :tenant AND expires_at <= :now AND state <> 'leased' LIMIT :most)"
-        " AND expires_at <= :now AND state <> 'leased'",
-        {"now": now, "most": most},
+        f"DELETE FROM keys WHERE tenant = :tenant AND {PAST} AND (operation, key) IN ("
+        f" SELECT operation, key FROM keys WHERE tenant = :tenant AND {PAST} LIMIT :most)",
+        {"now": now, "week_ago": instant_after(now, days=-KEPT_DAYS), "most": most},
     )

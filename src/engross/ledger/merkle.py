@@ -15,3 +15,31 @@ def merkle_root(digests: Sequence[str]) -> str:
         pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
         level = [sha256(b"\x01" + b"".join(pair)).digest() if len(pair) == 2 else pair[0] for pair in pairs]
     return level[0].hex()
+
+
+class MerkleTree:
+    """The same root over digests that come one by one: holds one node per level, however many come."""
+
+    def __init__(self) -> None:
+        self.leaves = 0
+        self._levels: list[bytes | None] = []
+
+    def add(self, digest: str) -> None:
+        """The next leaf."""
+        self.leaves += 1
+        node = sha256(b"\x00" + bytes.fromhex(digest)).digest()
+        for height, left in enumerate(self._levels):
+            if left is None:
+                self._levels[height] = node
+                return
+            node = sha256(b"\x01" + left + node).digest()
+            self._levels[height] = None
+        self._levels.append(node)
+
+    def root(self) -> str:
+        """The root over everything so far."""
+        root: bytes | None = None
+        for left in self._levels:
+            if left is not None:
+                root = left if root is None else sha256(b"\x01" + left + root).digest()
+        return (root or sha256(b"").digest()).hex()

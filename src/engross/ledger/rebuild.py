@@ -22,7 +22,7 @@ def state_digest(transaction: Transaction, book: FactBook) -> str:
     for tables in book.tables.values():
         for table in tables:
             rows = transaction.rows(f"SELECT * FROM {table} WHERE tenant = :tenant", {})
-            for line in sorted(orjson.dumps([*row.items()]) for row in rows):
+            for line in sorted(orjson.dumps([*row.items()], default=bytes.hex) for row in rows):
                 hashed.update(table.encode() + b"\t" + line + b"\n")
     return hashed.hexdigest()
 

@@ -5,7 +5,7 @@ A receipt is written in the transaction of the change it vouches for, and says n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -27,11 +27,17 @@ class Receipt:
 
     position: int
     digest: str
-    body: Mapping[str, Any]
+    text: str
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What the receipt says."""
+        said: dict[str, Any] = orjson.loads(self.text)
+        return said
 
     def row(self) -> Params:
         """The receipt as a row."""
-        return {"position": self.position, "digest": self.digest, "body": canonical(self.body).decode()}
+        return {"position": self.position, "digest": self.digest, "body": self.text}
 
 
 def receipt_for(
@@ -43,10 +49,11 @@ def receipt_for(
     facts: Iterable[Fact],
     decision: Decision,
     author: Mapping[str, Any] | None = None,
-    approvers: Iterable[str] = (),
+    approvers: Sequence[str] = (),
+    approval: Mapping[str, Any] | None = None,
     proposal: str | None = None,
-    plans: Iterable[Mapping[str, Any]] = (),
-    switches: Iterable[str] = (),
+    plans: Sequence[Mapping[str, Any]] = (),
+    switches: Sequence[str] = (),
 ) -> Receipt:
     """Draw up the receipt of a commit."""
     listed = list(facts)
@@ -68,17 +75,21 @@ def receipt_for(
         "correlation_id": context.correlation_id,
         "traceparent": context.trace.traceparent,
     }
-    optional = {
-        "client_request_id": context.client_request_id,
-        "reason": context.reason,
-        "author": author,
-        "approvers": list(approvers),
-        "proposal": proposal,
-        "plans": list(plans),
-        "switches": list(switches),
-    }
-    body.update({name: value for name, value in optional.items() if value})
-    return Receipt(position, sha256(canonical(body)).hexdigest(), body)
+    optional = (
+        ("client_request_id", context.client_request_id),
+        ("reason", context.reason),
+        ("author", author),
+        ("approvers", approvers),
+        ("approval", approval),
+        ("proposal", proposal),
+        ("plans", plans),
+        ("switches", switches),
+    )
+    for name, value in optional:
+        if value:
+            body[name] = value
+    text = canonical(body)
+    return Receipt(position, sha256(text).hexdigest(), text.decode())
 
 
 def receipt_at(reading: Reading, position: int) -> Receipt | None:
@@ -101,4 +112,4 @@ def receipts_between(reading: Reading, after: int, upto: int, *, most: int) -> l
 
 
 def _receipt(row: Mapping[str, Any]) -> Receipt:
-    return Receipt(row["position"], row["digest"], orjson.loads(row["body"]))
+    return Receipt(row["position"], row["digest"], row["body"])

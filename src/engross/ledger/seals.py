@@ -47,6 +47,13 @@ def seal_of(row: Mapping[str, Any]) -> Seal:
     return Seal(row["number"], row["digest"], row["signature"], orjson.loads(row["body"]))
 
 
+def has_unsealed(reading: Reading) -> bool:
+    """Whether there are receipts behind the end of the chain, settled or not."""
+    last = last_seal(reading)
+    sql = "SELECT 1 AS there FROM receipts WHERE tenant = :tenant AND position > :upto LIMIT 1"
+    return bool(reading.rows(sql, {"upto": last.body["upto"] if last else 0}))
+
+
 def seal_receipts(transaction: Transaction, key: OfficeKey, now: str) -> Seal | None:
     """Seal what is settled and not yet sealed. None when there is nothing, or another process is at it."""
     if not transaction.claim("seal"):

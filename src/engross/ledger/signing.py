@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engross.replies import Failed, codes
 from engross.store.blobs import stage, sync_folder
+from engross.store.failures import disk_failure, translated
 
 
 class OfficeKey:
@@ -23,6 +24,11 @@ class OfficeKey:
     @classmethod
     def at(cls, path: Path) -> OfficeKey:
         """The key in a file, made if there is none."""
+        with translated(disk_failure):
+            return cls(cls._seed_at(path))
+
+    @staticmethod
+    def _seed_at(path: Path) -> bytes:
         if not path.exists():
             # The key gets its name once it is whole: nobody ever reads half a key, and of two makers one wins.
             staged = stage(path, os.urandom(32))
@@ -32,7 +38,7 @@ class OfficeKey:
             finally:
                 os.unlink(staged)
             sync_folder(path.parent)
-        return cls(path.read_bytes())
+        return path.read_bytes()
 
     @property
     def public(self) -> str:

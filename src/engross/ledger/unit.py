@@ -130,7 +130,7 @@ class Unit(Reader):
 
     def publish(self, publication: Publication) -> None:
         """Have a blob published at a path once this unit is committed."""
-        publication.intend(self.transaction)
+        publication.intend(self.transaction, len(self.publications))
         self.publications.append(publication)
 
     def under(self, context: Context) -> Unit:

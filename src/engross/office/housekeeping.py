@@ -1,79 +1,125 @@
-"""What has to be done now and then, by nobody in particular: seal receipts, purge keys, end proposals past their time."""
+"""What has to be done now and then, by nobody in particular.
+
+Receipts are sealed, keys past their time purged, proposals past theirs ended; files that the disk refused are published
+and approved calls that nobody made are made.
+"""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from threading import Event, Thread
 
-from engross.calls import instant
-from engross.ledger import OfficeKey, purge_keys, seal_receipts
-from engross.pipeline import Fittings
-from engross.store import Transaction
+from engross.calls import Context, instant
+from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
+from engross.pipeline import Fittings, drive, take_up_errands
+from engross.store import Transaction, publish
 
 _log = logging.getLogger("engross.housekeeping")
-PURGE_EVERY = 60
+TIDY_EVERY = 60
 
 
 class Housekeeping:
     """A thread that keeps the office in order. Nobody waits for it, and it survives what goes wrong in a round."""
 
-    def __init__(self, fittings: Fittings, key: OfficeKey, seconds: float, expire: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        fittings: Fittings,
+        key: OfficeKey,
+        seconds: float,
+        *,
+        expire: Callable[[str], None],
+        acting_for: Callable[[str], Context],
+    ) -> None:
         self._fittings = fittings
         self._key = key
         self._seconds = seconds
         self._expire = expire
+        self._acting_for = acting_for
         self._stop = Event()
         self._thread = Thread(target=self._rounds, name="engross-housekeeping", daemon=True)
 
     def start(self) -> None:
-        """Begin with what an earlier process may have left undone."""
+        """Publish what an earlier process left unpublished, and begin."""
+        self._each(self._publish, self._fittings.store.tenants)
         self._thread.start()
 
     def stop(self) -> None:
         """Do the last round."""
         self._stop.set()
         self._thread.join(timeout=10)
-        self._try(self.seal, self._changed())
+        changed = self._changed()
+        self._each(self._seal, lambda: changed)
+        self._each(self._purge, lambda: changed)
 
     def seal(self, tenants: Iterable[str]) -> int:
         """Seal what is settled; how many receipts that were."""
-        sealed = 0
-        for tenant in tenants:
-            while seal := self._fittings.store.write(tenant, self._seal):
-                sealed += seal.body["receipts"]
-        return sealed
+        return sum(self._seal(tenant) for tenant in tenants)
 
     def tidy(self, tenants: Iterable[str]) -> None:
-        """Drop what is past its time."""
+        """Drop what is past its time, and do what was left undone."""
         for tenant in tenants:
-            self._fittings.store.write(tenant, lambda unit: purge_keys(unit, self._now))
-            self._expire(tenant)
+            self._tidy(tenant)
 
     def _rounds(self) -> None:
-        self._try(self.seal, self._fittings.store.tenants())
+        # Until all tenants were seen once, an earlier process may have left receipts of any of them unsealed.
+        all_seen = self._each(self._seal, self._fittings.store.tenants)
         count = 0
         while not self._stop.wait(self._seconds):
-            self._try(self.seal, self._changed())
+            tenants = self._changed if all_seen else self._fittings.store.tenants
+            all_seen = self._each(self._seal, tenants) or all_seen
             count += 1
-            if count % PURGE_EVERY == 0:
-                self._try(self.tidy, self._fittings.store.tenants())
+            if count % TIDY_EVERY == 1:
+                self._each(self._tidy, self._fittings.store.tenants)
+
+    def _seal(self, tenant: str) -> int:
+        store, sealed = self._fittings.store, 0
+        while seal := store.write(tenant, self._seal_some):
+            sealed += seal.body["receipts"]
+        # What was not settled yet, or came while another process was sealing, is for the next round.
+        if store.read(tenant, has_unsealed):
+            self._fittings.unsealed.add(tenant)
+        return sealed
+
+    def _seal_some(self, transaction: Transaction) -> Seal | None:
+        return seal_receipts(transaction, self._key, instant(self._fittings.clock()))
+
+    def _tidy(self, tenant: str) -> None:
+        self._purge(tenant)
+        self._expire(tenant)
+        self._publish(tenant)
+        deadline = time.monotonic() + self._fittings.call_seconds
+        drive(take_up_errands(self._fittings, replace(self._acting_for(tenant), deadline=deadline)))
+
+    def _purge(self, tenant: str) -> None:
+        store, now = self._fittings.store, instant(self._fittings.clock())
+        while store.read(tenant, lambda reading: are_keys_past(reading, now)):
+            store.write(tenant, lambda unit: purge_keys(unit, now))
+
+    def _publish(self, tenant: str) -> None:
+        publish(self._fittings.store, tenant, self._fittings.blobs(tenant))
 
     def _changed(self) -> list[str]:
         changed = list(self._fittings.unsealed)
         self._fittings.unsealed.difference_update(changed)
         return changed
 
-    def _seal(self, transaction: Transaction) -> object:
-        return seal_receipts(transaction, self._key, self._now)
-
-    @property
-    def _now(self) -> str:
-        return instant(self._fittings.clock())
-
-    def _try(self, chore: Callable[[Iterable[str]], object], tenants: list[str]) -> None:
+    def _each(self, chore: Callable[[str], object], tenants: Callable[[], list[str]]) -> bool:
+        """Do a chore for all tenants, one by one; whether nothing went wrong."""
         try:
-            chore(tenants)
+            listed = tenants()
         except Exception as error:
-            self._fittings.unsealed.update(tenants)
             _log.warning("housekeeping will try again: %s", type(error).__name__)
+            return False
+        return all([self._done(chore, tenant) for tenant in listed])
+
+    def _done(self, chore: Callable[[str], object], tenant: str) -> bool:
+        try:
+            chore(tenant)
+        except Exception as error:
+            self._fittings.unsealed.add(tenant)
+            _log.warning("housekeeping will try again: %s", type(error).__name__)
+            return False
+        return True

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from engross.calls import Clock, Context, Principal, now
+from engross.calls import Clock, Context, Principal, instant, now
 from engross.flows import Aggregate, Catalogue
 from engross.governance import Knobs, Limits, PlanTokens, Policy
 from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, rebuild_state, state_digest
@@ -23,7 +23,8 @@ from engross.pipeline import (
     walk,
 )
 from engross.replies import Reply, Trace, configure_crash_log
-from engross.store import STORE_ROOM, Blobs, Migration, Transaction, open_store, publish, room
+from engross.store import STORE_ROOM, Blobs, Migration, Transaction, open_store, room
+from engross.store.failures import disk_failure, translated
 
 from .housekeeping import Housekeeping
 from .own_flows import own_aggregate
@@ -84,8 +85,13 @@ class Office:
             lease_seconds=settings.lease_seconds,
             most_reply_bytes=settings.most_reply_bytes,
         )
-        self._recover()
-        self._housekeeping = Housekeeping(self._fittings, self._key, settings.seal_seconds, self._expire)
+        self._housekeeping = Housekeeping(
+            self._fittings,
+            self._key,
+            settings.seal_seconds,
+            expire=self._expire,
+            acting_for=self._system_context,
+        )
         self._housekeeping.start()
 
     def call(self, request: Request) -> Reply:
@@ -115,7 +121,7 @@ class Office:
         return self._housekeeping.seal(self.store.tenants())
 
     def tidy(self) -> None:
-        """Purge keys and end proposals that are past their time, now."""
+        """Purge keys and end proposals that are past their time, and do what was left undone, now."""
         self._housekeeping.tidy(self.store.tenants())
 
     def rebuild(self, tenant: str, *, keep: bool = False) -> Rebuilt:
@@ -140,23 +146,20 @@ class Office:
         self._fittings.answers.close()
         self.store.close()
 
-    def _recover(self) -> None:
-        """Carry out what was promised before a crash."""
-        for tenant in self.store.tenants():
-            publish(self.store, tenant, self.blobs(tenant))
-
     def _expire(self, tenant: str) -> None:
         self.call(Request("proposals.expire-proposals", {}, tenant, SYSTEM))
 
     def _system_context(self, tenant: str) -> Context:
         trace = Trace.new()
-        return Context(tenant, SYSTEM, "office.rebuild", trace.trace_id, "", trace, trace.trace_id)
+        time = instant(self._fittings.clock())
+        return Context(tenant, SYSTEM, "office.housekeeping", trace.trace_id, time, trace, trace.trace_id)
 
 
 def prepare_folder(folder: Path) -> Path:
     """The data folder with its parts, for its owner only."""
-    for part in ("blobs", "keys", "logs"):
-        (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
+    with translated(disk_failure):
+        for part in ("blobs", "keys", "logs"):
+            (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
 
 

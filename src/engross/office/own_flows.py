@@ -1,18 +1,19 @@
 """Flows that span all domains: trying a write out, reading the ledger, erasing a subject."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
-from engross.calls import Answer
-from engross.flows import Aggregate, Described, Flow, Semantics
+from engross.calls import Answer, Context
+from engross.flows import Aggregate, Described, Example, Flow, Semantics
 from engross.governance import NAMESPACE, find_proposal, proposals_touching
-from engross.ledger import Reader, Unit, erase_subject, facts_after, last_version, receipt_at
-from engross.pipeline import Fittings, Request, drive, walk
+from engross.ledger import Reader, Unit, erase_subject, facts_after, is_erased_subject, last_version, receipt_at
+from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Failed, Invalid, Reply, codes
 
 PAGE = 100
+NOWHERE = 2**60
 
 
 class ValidateWrite(TypedDict):
@@ -26,7 +27,9 @@ class ReadFacts(TypedDict):
     """A stretch of the ledger."""
 
     after: NotRequired[Annotated[int, Described("The last position you have seen.", minimum=0, default=0)]]
-    limit: NotRequired[Annotated[int, Described("How many commits at the most.", minimum=1, maximum=1000, default=PAGE)]]
+    limit: NotRequired[
+        Annotated[int, Described("How many commits at the most.", minimum=1, maximum=1000, default=PAGE)]
+    ]
 
 
 class GetReceipt(TypedDict):
@@ -46,15 +49,26 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     """The office's own flows. They need the office they are part of, which comes to be after them."""
     office = Aggregate("office", "The office")
 
-    @office.read(controls=())
-    def validate_write(reader: Reader, arguments: ValidateWrite) -> dict[str, Any]:
+    @office.read(
+        controls=(),
+        answers=None,
+        examples=[
+            Example(
+                "A write that would be refused",
+                {"operation": "withdrawProposal", "payload": {"proposal_id": "prop_nowhere"}},
+                reply="VALIDATION_DONE",
+            ),
+            Example("No such operation", {"operation": "withdraw", "payload": {}}, reply="UNKNOWN_OPERATION"),
+        ],
+    )
+    def validate_write(context: Context, arguments: ValidateWrite) -> Steps[Answer]:
         """Check a write without making it: all errors, warnings, what would change, and how it would be decided.
 
         Call this before the write itself. Nothing is stored, whatever the answer.
         """
-        return _validated(fittings(), reader, arguments)
+        return (yield from _validated(fittings(), context, arguments))
 
-    @office.read(controls=())
+    @office.read(controls=(), examples=[Example("From the beginning", {"after": 0, "limit": 10})])
     def read_facts(reader: Reader, arguments: ReadFacts) -> dict[str, Any]:
         """Read the facts behind a position, in order: what happened, to whom it can be traced, decisions included."""
         found = facts_after(reader.reading, arguments.get("after", 0), most=arguments.get("limit", PAGE))
@@ -62,47 +76,56 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         events = [book.upcast(fact).cloudevent(receipt) for fact, receipt in found]
         return {"facts": events, "next": events[-1]["position"] if events else arguments.get("after", 0)}
 
-    @office.read(controls=())
+    @office.read(controls=(), examples=[Example("No such commit", {"position": NOWHERE}, reply="RECORD_NOT_FOUND")])
     def get_receipt(reader: Reader, arguments: GetReceipt) -> dict[str, Any]:
         """Show the receipt of a commit: who, by which flow and policy, approved by whom."""
         receipt = receipt_at(reader.reading, arguments["position"])
         if receipt is None:
             raise Invalid(
-                codes.RECORD_NOT_FOUND, {"kind": "receipt", "id": str(arguments["position"])}, field="position"
+                codes.RECORD_NOT_FOUND,
+                {"kind": "receipt", "id": str(arguments["position"])},
+                field="position",
             )
         return {"receipt": receipt.body, "digest": receipt.digest}
 
     @office.record(
-        effect="delete", tier=3, semantics=Semantics(destructive=True, idempotent=True), exposed=False
+        effect="delete",
+        tier=3,
+        semantics=Semantics(destructive=True, idempotent=True),
+        exposed=False,
+        examples=[
+            Example(
+                "No such subject",
+                {"aggregate": "proposals", "subject": "prop_nowhere"},
+                reply="RECORD_NOT_FOUND",
+            )
+        ],
     )
     def erase(unit: Unit, arguments: EraseSubject) -> Answer:
-        """Erase everything that was recorded about a subject. The ledger keeps that there was something, and verifies."""
+        """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies."""
         return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
 
     return office
 
 
-def _validated(fittings: Fittings, reader: Reader, arguments: ValidateWrite) -> dict[str, Any]:
+def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:
     flow = _operation(fittings, arguments["operation"])
-    context = reader.context
-    rehearsed = drive(
-        walk(
-            fittings,
-            Request(
-                flow=flow.ref,
-                arguments=arguments["payload"],
-                tenant=context.tenant,
-                principal=context.principal,
-                surface=context.surface,
-                traceparent=context.trace.traceparent,
-                tracestate=context.trace.tracestate,
-                correlation_id=context.correlation_id,
-                dry_run=True,
-                pins=context.pins,
-            ),
-        )
+    rehearsed = yield from walk(
+        fittings,
+        Request(
+            flow=flow.ref,
+            arguments=arguments["payload"],
+            tenant=context.tenant,
+            principal=context.principal,
+            surface=context.surface,
+            traceparent=context.trace.traceparent,
+            tracestate=context.trace.tracestate,
+            correlation_id=context.correlation_id,
+            dry_run=True,
+            pins=context.pins,
+        ),
     )
-    return {"operation": flow.ref, **_verdict(rehearsed)}
+    return Answer({"operation": flow.ref, **_verdict(rehearsed)}, codes.VALIDATION_DONE)
 
 
 def _operation(fittings: Fittings, name: str) -> Flow:
@@ -120,12 +143,17 @@ def _operation(fittings: Fittings, name: str) -> Flow:
 
 
 def _verdict(rehearsed: Reply) -> dict[str, Any]:
-    data: Mapping[str, Any] = rehearsed.data or {}
+    data: Mapping[str, Any] = rehearsed.data
     if rehearsed.ok:
         return dict(data)
     if rehearsed.reply_type == "E":
         raise Failed(rehearsed.code, rehearsed.params)
-    refusal = {"code": rehearsed.message_key, "reply_code": rehearsed.code, "message": rehearsed.message, "field": None}
+    refusal = {
+        "code": rehearsed.message_key,
+        "reply_code": rehearsed.code,
+        "message": rehearsed.message,
+        "field": None,
+    }
     return {
         "valid": False,
         "errors": data.get("errors", [refusal]),
@@ -136,12 +164,39 @@ def _verdict(rehearsed: Reply) -> dict[str, Any]:
 
 
 def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Answer:
+    if not fittings.book.erases(aggregate):
+        raise Invalid(
+            codes.VALIDATION_ERROR,
+            {"problem": "this aggregate cannot forget a subject"},
+            field="aggregate",
+            suggestions={"allowed_values": fittings.book.forgetful},
+        )
     follows = last_version(unit, aggregate, subject)
-    if not follows or not fittings.book.erases(aggregate):
+    if not follows:
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": aggregate, "id": subject[:80]}, field="subject")
-    proposals = proposals_touching(unit, f"{aggregate}/{subject}")
+    proposals = _telling_about(unit, f"{aggregate}/{subject}")
+    if not proposals and is_erased_subject(unit, aggregate, subject):
+        return Answer({"subject": subject, "payloads_erased": 0, "proposals_erased": []})
     gone = erase_subject(unit, aggregate, subject, follows)
     for proposal_id in proposals:
         version = find_proposal(unit, proposal_id).version
         gone += erase_subject(unit, NAMESPACE, proposal_id, version)
     return Answer({"subject": subject, "payloads_erased": gone, "proposals_erased": proposals}, codes.ERASED)
+
+
+def _telling_about(unit: Unit, subject: str) -> list[str]:
+    """The proposals that hold something of a subject. One that would only erase it does not."""
+    context = unit.context
+    found = [
+        proposal_id
+        for proposal_id in proposals_touching(unit, subject)
+        if any(flow != context.flow for flow in find_proposal(unit, proposal_id).flows)
+    ]
+    if (context.proposal_id or context.causation_id) in found:
+        raise Invalid(
+            codes.VALIDATION_ERROR,
+            {"problem": "the proposal holds other changes too"},
+            field="proposal_id",
+            suggestions={"hint": "Propose the erasure by itself, or something of the subject stays in the proposal."},
+        )
+    return found

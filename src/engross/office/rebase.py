@@ -1,26 +1,35 @@
 """Bringing a proposal up to date: its plans performed again on what is there now, as a new proposal.
 
-Never silently over somebody's change: where a field that a plan sets was set by somebody else meanwhile, the proposal is
-refused and the overlap named. What comes out needs a review of its own.
+Never silently over somebody's change: where a field that a plan sets was set by somebody else meanwhile, the
+proposal is refused and the overlap named. What comes out needs a review of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engross.calls import Plan, instant_after
-from engross.governance import Proposal, StoredPlan, add_plan, find_proposal, move, open_proposal
-from engross.ledger import Reader, Unit, drafts_digest, fields_touched
-from engross.pipeline import Fittings, author_context, current_version, perform
+from engross.calls import Decision, FactDraft, Plan, instant_after
+from engross.governance import Proposal, StoredPlan, add_plan, move, open_proposal, refusal
+from engross.ledger import Fact, Unit, drafts_digest, history
+from engross.pipeline import Fittings, author_context, current_version
 from engross.replies import Invalid, codes
 
+from .plans import Pieces, flow_of, perform_plan
 
-def rebase(fittings: Fittings, unit: Unit, proposal: Proposal, plans: Sequence[StoredPlan]) -> str:
+
+def rebase(
+    fittings: Fittings,
+    unit: Unit,
+    proposal: Proposal,
+    plans: Sequence[StoredPlan],
+    pieces: Pieces,
+    **why: Any,
+) -> str:
     """Make a new proposal of these plans and let the old one point to it; the new one's id."""
     _refuse_overlap(unit, proposal, plans)
-    fresh = [_performed(fittings, unit, proposal, plan) for plan in plans]
+    fresh = [_fresh(fittings, unit, proposal, plan, pieces) for plan in plans]
     unit.rewind()
     made = f"prop_{unit.context.message_id}"
     knobs = fittings.knobs.for_(unit.context.tenant, unit.context.pins.get("model_id"))
@@ -28,7 +37,7 @@ def rebase(fittings: Fittings, unit: Unit, proposal: Proposal, plans: Sequence[S
         unit,
         made,
         {
-            "status": "proposed",
+            "status": "draft" if proposal.status == "draft" else "proposed",
             "author": proposal.author.as_data(),
             "summary": proposal.summary,
             "reason": proposal.reason,
@@ -36,34 +45,41 @@ def rebase(fittings: Fittings, unit: Unit, proposal: Proposal, plans: Sequence[S
             "rebased_from": proposal.id,
         },
     )
-    for ordinal, (old, plan) in enumerate(zip(plans, fresh, strict=True)):
-        follows = find_proposal(unit, made).version
-        add_plan(unit, made, follows, _stored(fittings, old, plan, ordinal), proposal.approvals_required)
-    move(unit, proposal, "ProposalRebased", "rebased", rebased_to=made)
+    for ordinal, (plan, approvals) in enumerate(fresh):
+        add_plan(unit, made, ordinal + 1, replace(plan, ordinal=ordinal), approvals)
+    by = unit.context.principal.id
+    move(unit, proposal, "ProposalRebased", "rebased", rebased_to=made, by=by, **why)
     return made
 
 
-def _performed(fittings: Fittings, unit: Unit, proposal: Proposal, plan: StoredPlan) -> Plan:
-    flow = fittings.catalogue.flow(plan.flow)
-    author = author_context(unit.context, plan, proposal.id)
-    if flow.kind == "reach":
-        return Plan(flow.ref, flow.version, plan.arguments, (), {}, plan.tier, {}, plan.warnings)
-    prepared = plan.arguments if flow.preparer is None else flow.preparer(Reader(unit.reading, author), plan.arguments)
-    return perform(unit.under(author), flow, plan.arguments, prepared, plan.warnings).plan
+def _fresh(
+    fittings: Fittings, unit: Unit, proposal: Proposal, old: StoredPlan, pieces: Pieces
+) -> tuple[StoredPlan, int]:
+    """The plan as it would be made today, judged again, and the approvals it needs."""
+    flow = flow_of(fittings, old)
+    plan = (
+        Plan(flow.ref, flow.version, old.arguments, (), {}, flow.tier, {}, old.warnings)
+        if flow.kind == "reach"
+        else perform_plan(fittings, unit, proposal, old, pieces).plan
+    )
+    author = replace(author_context(unit.context, old, proposal.id), commit_mode="proposal")
+    decision = fittings.policy.judge(author, flow, plan.tier, len(plan.facts))
+    if decision.verdict == "deny":
+        raise refusal(decision, flow.ref)
+    return _stored(old, plan, decision), max(1, decision.approvals_required)
 
 
-def _stored(fittings: Fittings, old: StoredPlan, plan: Plan, ordinal: int) -> StoredPlan:
+def _stored(old: StoredPlan, plan: Plan, decision: Decision) -> StoredPlan:
     return replace(
         old,
-        ordinal=ordinal,
         flow_version=plan.flow_version,
         facts=plan.facts,
         facts_digest=drafts_digest(plan.facts),
         base=plan.base,
-        tier=plan.tier,
+        tier=decision.tier,
         answer=plan.answer,
         warnings=plan.warnings,
-        policy_version=fittings.policy.version,
+        policy_version=decision.policy_version,
     )
 
 
@@ -76,7 +92,7 @@ def _refuse_overlap(unit: Unit, proposal: Proposal, plans: Sequence[StoredPlan])
             field="proposal_id",
             suggestions={
                 "changed_aggregates": overlaps,
-                "hint": "The same fields were changed meanwhile: read them again and propose anew.",
+                "hint": "The same was changed meanwhile: read it again and propose anew.",
             },
         )
 
@@ -86,12 +102,19 @@ def _overlap(unit: Unit, subject: str, base: int, plans: Sequence[StoredPlan]) -
     if current == base:
         return None
     aggregate, _, name = subject.partition("/")
-    ours = {
-        field
-        for plan in plans
-        for fact in plan.facts
-        if fact.aggregate == aggregate and fact.subject == name
-        for field in fact.fields
-    }
-    both = sorted(ours & fields_touched(unit.reading, aggregate, name, since=base))
-    return {"subject": subject, "from": base, "to": current, "fields": both} if both else None
+    ours = [fact for plan in plans for fact in plan.facts if (fact.aggregate, fact.subject) == (aggregate, name)]
+    theirs = history(unit.reading, aggregate, name, after_version=base)
+    both = _fields(ours) & _fields(theirs)
+    if not ours or (not both and not _is_whole(ours) and not _is_whole(theirs)):
+        return None
+    fields = sorted(both or _fields(ours) or _fields(theirs))
+    return {"subject": subject, "from": base, "to": current, "fields": fields, "gone": theirs[-1].ends}
+
+
+def _fields(facts: Iterable[FactDraft | Fact]) -> set[str]:
+    return {field for fact in facts for field in fact.fields}
+
+
+def _is_whole(facts: Iterable[FactDraft | Fact]) -> bool:
+    """A fact that names no field is about all of its subject: that it ended, for one."""
+    return any(not fact.fields for fact in facts)

@@ -1,10 +1,20 @@
 """The path of a call, one module per stage."""
 
+from .afterwards import take_up_errands
 from .answers import Answers, MemoryAnswers, RedisAnswers
 from .fittings import Fittings
 from .flights import Flights
 from .path import walk
-from .perform import author_context, current_version, moved_since, perform, prepare, refuse_stale, replay, stale
+from .perform import (
+    Performed,
+    author_context,
+    current_version,
+    moved_since,
+    perform,
+    prepare,
+    refuse_stale,
+    stale,
+)
 from .request import Request
 from .steps import Steps, adrive, drive
 from .workers import Workers
@@ -14,6 +24,7 @@ __all__ = [
     "Fittings",
     "Flights",
     "MemoryAnswers",
+    "Performed",
     "RedisAnswers",
     "Request",
     "Steps",
@@ -26,7 +37,7 @@ __all__ = [
     "perform",
     "prepare",
     "refuse_stale",
-    "replay",
     "stale",
+    "take_up_errands",
     "walk",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 from engross.calls import Context, instant, new_message_id
@@ -10,6 +11,8 @@ from engross.replies import Trace
 
 from .fittings import Fittings
 from .request import Request
+
+_FIT = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, trace: Trace) -> Context:
@@ -21,8 +24,8 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         message_id=new_message_id(),
         occurred_at=instant(fittings.clock()),
         trace=trace,
-        correlation_id=request.correlation_id or trace.trace_id,
-        causation_id=request.causation_id,
+        correlation_id=_fit(request.correlation_id) or trace.trace_id,
+        causation_id=_fit(request.causation_id),
         surface=request.surface,
         deadline=time.monotonic() + (request.timeout or min(fittings.call_seconds, flow.timeout_seconds)),
         client_request_id=controls.client_request_id,
@@ -36,3 +39,8 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         break_glass=request.break_glass,
         pins=request.pins,
     )
+
+
+def _fit(identifier: object) -> str | None:
+    """An id that came with the call, if it is one; as with a trace, what is malformed counts as not given."""
+    return identifier if isinstance(identifier, str) and _FIT.fullmatch(identifier) else None

@@ -7,6 +7,7 @@ fingerprint differs, counts as no entry, and the key's row in the store decides.
 from __future__ import annotations
 
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 KEPT_HOURS = 24
 MOST_KEPT = 10_000
+# A Redis that fails is asked again after this long; until then no call waits for it.
+PAUSE_SECONDS = 10.0
+PATIENCE_SECONDS = 0.25
 _log = logging.getLogger("engross.answers")
 
 
@@ -36,6 +40,10 @@ class Remembered:
     answer: Mapping[str, Any]
     position: int | None
     created_at: str
+
+    def is_fresh(self, now: str) -> bool:
+        """Whether a cache may still answer with it: a day from the first call, however often it is repeated."""
+        return now < instant_after(self.created_at, days=KEPT_HOURS / 24)
 
 
 class Answers(Protocol):
@@ -62,9 +70,7 @@ class MemoryAnswers:
     def get(self, key: FlightKey, context: Context) -> Remembered | None:
         """What is remembered under a key."""
         found = self._kept.get(key)
-        if found is None or instant_after(found.created_at, days=KEPT_HOURS / 24) <= context.occurred_at:
-            return None
-        return found
+        return found if found and found.is_fresh(context.occurred_at) else None
 
     def put(self, key: FlightKey, remembered: Remembered) -> None:
         """Remember an answer."""
@@ -80,31 +86,42 @@ class MemoryAnswers:
 
 
 class RedisAnswers:
-    """Answers in Redis, for all processes. While it cannot be reached there is simply no cache."""
+    """Answers in Redis, for all processes. While it cannot be reached, or talks nonsense, there is simply no cache."""
 
     def __init__(self, url: str, *, prefix: str = "engross:answer:") -> None:
         from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
 
-        self._redis: Redis = Redis.from_url(url, socket_timeout=0.25, socket_connect_timeout=0.25)
+        self._redis: Redis = Redis.from_url(
+            url,
+            socket_timeout=PATIENCE_SECONDS,
+            socket_connect_timeout=PATIENCE_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
         self._prefix = prefix
-        self._silent = False
+        self._away_until = 0.0
 
     def get(self, key: FlightKey, context: Context) -> Remembered | None:
         """What is remembered under a key."""
-        try:
-            found: Any = self._redis.get(self._name(key))
-            self._silent = False
-        except Exception as error:
-            self._complain(error)
+        if time.monotonic() < self._away_until:
             return None
-        return Remembered(**orjson.loads(found)) if found else None
+        try:
+            text: Any = self._redis.get(self._name(key))
+        except Exception as error:
+            self._pause(error)
+            return None
+        found = _remembered(text) if text else None
+        return found if found and found.is_fresh(context.occurred_at) else None
 
     def put(self, key: FlightKey, remembered: Remembered) -> None:
         """Remember an answer."""
+        if time.monotonic() < self._away_until:
+            return
         try:
             self._redis.set(self._name(key), orjson.dumps(remembered), ex=KEPT_HOURS * 3600)
         except Exception as error:
-            self._complain(error)
+            self._pause(error)
 
     def close(self) -> None:
         """Let go."""
@@ -113,7 +130,14 @@ class RedisAnswers:
     def _name(self, key: FlightKey) -> str:
         return self._prefix + "\x1f".join(key)
 
-    def _complain(self, error: Exception) -> None:
-        if not self._silent:
-            self._silent = True
-            _log.warning("the answer cache cannot be reached: %s", type(error).__name__)
+    def _pause(self, error: Exception) -> None:
+        self._away_until = time.monotonic() + PAUSE_SECONDS
+        _log.warning("the answer cache cannot be used: %s", type(error).__name__)
+
+
+def _remembered(text: bytes) -> Remembered | None:
+    try:
+        return Remembered(**orjson.loads(text))
+    except (TypeError, ValueError):
+        # Another release wrote it, or another program.
+        return None

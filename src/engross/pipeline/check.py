@@ -22,5 +22,8 @@ def require_key(fittings: Fittings, context: Context) -> None:
         raise Invalid(
             codes.IDEMPOTENCY_KEY_REQUIRED,
             field="client_request_id",
-            suggestions={"format": "8 to 255 characters of A-Z a-z 0-9 . _ : -", "hint": "Make a UUID once per change."},
+            suggestions={
+                "format": "8 to 255 characters of A-Z a-z 0-9 . _ : -",
+                "hint": "Make a UUID once per change.",
+            },
         )

@@ -57,5 +57,6 @@ def binding(context: Context, plan: Plan, decision: Decision) -> Binding:
         flows={plan.flow: plan.flow_version},
         arguments=digest(plan.arguments),
         policy=decision.policy_version,
-        base=plan.base,
+        # What a plan makes has another id in every call; once it exists it is a base like any other.
+        base={subject: version for subject, version in plan.base.items() if version},
     )

@@ -8,12 +8,14 @@ from typing import Any
 
 from engross.calls import Answer, Context, FactDraft, Plan
 from engross.flows import Flow
-from engross.governance import Proposal, StoredPlan, find_proposal
-from engross.ledger import Reader, Unit, drafts_digest
-from engross.replies import Failed, Invalid, codes
+from engross.governance import Proposal, StoredPlan
+from engross.ledger import Reader, Unit
+from engross.replies import REGISTRY, Failed, Invalid, codes
 from engross.store import Reading
 
 from .fittings import Fittings
+
+HIGHEST_TIER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class Performed:
 
     plan: Plan
     answer: Answer
+    changes: bool = True
+    """Whether there is anything to commit, to propose or to confirm."""
 
 
 def prepare(fittings: Fittings, context: Context, flow: Flow, arguments: Mapping[str, Any]) -> Any:
@@ -49,18 +53,28 @@ def perform(
         arguments=arguments,
         facts=facts,
         base=base_versions(facts),
-        tier=flow.risk(arguments, facts) if flow.risk else flow.tier,
+        tier=_risk(flow, arguments, facts) if flow.risk else flow.tier,
         answer=answer.data,
         warnings=(*warnings, *answer.warnings),
     )
-    return Performed(plan, answer)
+    return Performed(plan, answer, bool(facts or unit.publications or answer.errands))
+
+
+def _risk(flow: Flow, arguments: Mapping[str, Any], facts: tuple[FactDraft, ...]) -> int:
+    """What the flow itself makes of the risk; what is no tier is nothing that could be decided about."""
+    assert flow.risk is not None
+    tier = flow.risk(arguments, facts)
+    if type(tier) is not int or not 1 <= tier <= HIGHEST_TIER:
+        raise Failed(codes.POLICY_ERROR)
+    return tier
 
 
 def as_answer(result: Any) -> Answer:
-    """A flow may answer with a bare mapping, and with nothing else."""
+    """A flow may answer with a bare mapping, or with an Answer that is a success, and with nothing else."""
     if isinstance(result, Answer):
-        return result
-    if isinstance(result, Mapping):
+        if isinstance(result.data, Mapping) and (result.code is None or REGISTRY.entry(result.code).type == "S"):
+            return result
+    elif isinstance(result, Mapping):
         return Answer(result)
     raise Failed(codes.NON_REPLY_RETURN, {"tool": "flow", "kind": type(result).__name__})
 
@@ -73,30 +87,11 @@ def base_versions(facts: Iterable[FactDraft]) -> dict[str, int]:
     return base
 
 
-def see_draft(unit: Unit, proposal_id: str) -> Proposal:
-    """Lay what a proposal holds over the unit, so that the flow sees it."""
-    proposal = find_proposal(unit, proposal_id)
-    refuse_stale(unit, proposal)
-    for plan in proposal.plans:
-        author = author_context(unit.context, plan, proposal.id)
-        child = unit.under(author)
-        for fact in plan.facts:
-            child.append_draft(fact)
-    return proposal
-
-
-def replay(unit: Unit, flow: Flow, plan: StoredPlan, prepared: Any, proposal: Proposal) -> Performed:
-    """Perform a stored plan again as its author's call; it must come to what the reviewer was shown."""
-    child = unit.under(author_context(unit.context, plan, proposal.id))
-    performed = perform(child, flow, plan.arguments, prepared)
-    if drafts_digest(performed.plan.facts) != plan.facts_digest:
-        raise stale(proposal, moved=moved_since(unit, proposal))
-    return performed
-
-
 def author_context(context: Context, plan: StoredPlan, proposal_id: str) -> Context:
     """The context in which a plan was made, inside the present call's trace."""
-    return Context.from_data(plan.author, tenant=context.tenant, trace=context.trace, causation_id=proposal_id)
+    return Context.from_data(
+        plan.author, tenant=context.tenant, trace=context.trace, causation_id=proposal_id
+    )
 
 
 def refuse_stale(reader: Reader, proposal: Proposal) -> None:
@@ -134,4 +129,3 @@ def stale(proposal: Proposal, moved: list[dict[str, Any]]) -> Invalid:
         field="proposal_id",
         suggestions={"changed_aggregates": moved, "hint": "Bring it up to date with rebaseProposal."},
     )
-

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engross.calls import Answer, Context, Decision, Errand, Plan
+from engross.calls import Answer, Context, Decision, Errand, Plan, derived_id
 from engross.flows import Checked, Flow
 from engross.ledger import REACHED, Unit, digest, key_row, keys, release_key
-from engross.replies import Denied, Invalid, Reply
+from engross.replies import Denied, Failed, Invalid, Reply, freeze
 from engross.store import Transaction
 
 from .answers import Remembered
@@ -25,7 +25,7 @@ from .fittings import Fittings
 from .govern import govern, require_confirmation
 from .perform import Performed, as_answer
 from .record import Recorded, record_commit, record_proposal
-from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint
+from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint, settled
 from .steps import Steps, Work, Write
 from .write import Call, Rehearsed, rehearsal
 
@@ -46,9 +46,8 @@ def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
     if context.dry_run:
         call = Call(context, flow, arguments, (), None, None)
         return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
-    if decision.verdict == "commit":
-        require_confirmation(fittings, context, plan, decision)
     if context.client_request_id is None:
+        require_confirmation(fittings, context, plan, decision)
         return (yield from _carried_out(fittings, context, flow, plan, decision, None))
     mark = request_fingerprint(context, arguments)
     found = yield from lead_or_replay(fittings, context, mark)
@@ -66,7 +65,16 @@ def run_errand(fittings: Fittings, context: Context, errand: Errand, decision: D
     author = Context.from_data(
         errand.author, tenant=context.tenant, trace=context.trace.child(), causation_id=context.message_id
     )
-    author = replace(author, client_request_id=errand.key, deadline=context.deadline)
+    # The author asked for it then, but it happens now: leases and keys count from the present, and its fact must not
+    # have the id of one that the asking made.
+    author = replace(
+        author,
+        client_request_id=errand.key,
+        deadline=context.deadline,
+        occurred_at=context.occurred_at,
+        message_id=derived_id(author.message_id, 0),
+    )
+    decision = replace(decision, confirm=False)
     plan = Plan(flow.ref, flow.version, errand.arguments, (), {}, flow.tier, {})
     mark = request_fingerprint(author, errand.arguments)
     return (yield from _carried_out(fittings, author, flow, plan, decision, mark))
@@ -77,27 +85,41 @@ def _carried_out(
 ) -> Steps[Reply]:
     if decision.verdict == "propose":
         outcome = yield Write(
-            fittings.store, context.tenant, lambda unit: _propose(fittings, context, flow, plan, decision, mark, unit)
+            fittings.store,
+            context.tenant,
+            lambda unit: _propose(fittings, context, flow, plan, decision, mark, unit),
         )
         return (yield from _concluded(fittings, context, outcome))
     if mark is not None:
-        held = yield Write(fittings.store, context.tenant, lambda unit: _lease(fittings, context, flow, mark, unit))
+        held = yield Write(
+            fittings.store,
+            context.tenant,
+            lambda unit: _lease(fittings, context, flow, plan, decision, mark, unit),
+        )
         if held is not None:
             return (yield from replayed(fittings, context, held))
+    return (yield from _called(fittings, context, flow, plan, decision, mark))
+
+
+def _called(
+    fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
+) -> Steps[Reply]:
     reaching = Reaching(context, context.client_request_id or context.message_id)
     try:
         result = yield Work(
             fittings.workers, lambda: flow.handler(reaching, dict(plan.arguments)), context.deadline or 0.0
         )
+        outcome = yield Write(
+            fittings.store,
+            context.tenant,
+            lambda unit: _settle(fittings, context, flow, plan, as_answer(result), decision, mark, unit),
+        )
     except (Invalid, Denied):
         if mark is not None:
             yield Write(fittings.store, context.tenant, lambda unit: _give_back(context, unit))
         raise
-    outcome = yield Write(
-        fittings.store,
-        context.tenant,
-        lambda unit: _settle(fittings, context, flow, plan, as_answer(result), decision, mark, unit),
-    )
+    except Failed as failure:
+        raise _unsettled(failure, context) from failure.__cause__
     return (yield from _concluded(fittings, context, outcome))
 
 
@@ -111,21 +133,36 @@ def _concluded(fittings: Fittings, context: Context, outcome: Recorded | Remembe
     return outcome.reply
 
 
+def _unsettled(failure: Failed, context: Context) -> Failed:
+    """The failure of a call that went out: what the other system did is not known."""
+    key = {"client_request_id": context.client_request_id} if context.client_request_id else {}
+    return Failed(failure.code, failure.params, data={**(failure.data or {}), "outcome": "unknown", **key})
+
+
 def _lease(
-    fittings: Fittings, context: Context, flow: Flow, mark: str, transaction: Transaction
+    fittings: Fittings,
+    context: Context,
+    flow: Flow,
+    plan: Plan,
+    decision: Decision,
+    mark: str,
+    transaction: Transaction,
 ) -> Remembered | None:
     unit = Unit(transaction, context, fittings.book)
     if found := recall(unit, flow, mark):
         return found
+    require_confirmation(fittings, context, plan, decision)
     row = key_row(
         context, mark, state="leased", position=None, answer=None, lasts_seconds=fittings.lease_seconds
     )
-    transaction.execute(keys.UPSERT, row)
+    transaction.execute(keys.INSERT, row)
     return None
 
 
 def _give_back(context: Context, transaction: Transaction) -> None:
-    release_key(transaction, context.flow, context.client_request_id or "")
+    release_key(
+        transaction, context.flow, context.client_request_id or "", taken_at=context.occurred_at
+    )
 
 
 def _propose(
@@ -152,8 +189,16 @@ def _settle(
     decision: Decision,
     mark: str | None,
     transaction: Transaction,
-) -> Recorded:
+) -> Recorded | Remembered:
     unit = Unit(transaction, context, fittings.book)
-    carried: Mapping[str, Any] = {"arguments_digest": digest(plan.arguments), "answer_digest": digest(answer.data)}
+    if mark is not None:
+        if found := settled(unit, mark):
+            # The lease ran out, the call was made again, and that one was quicker.
+            return found
+        release_key(transaction, context.flow, context.client_request_id or "")
+    carried: Mapping[str, Any] = {
+        "arguments_digest": digest(plan.arguments),
+        "answer_digest": digest(freeze(answer.data)),
+    }
     unit.append(REACHED, context.message_id, 0, carried)
     return record_commit(fittings, unit, flow, plan, answer, decision, mark)

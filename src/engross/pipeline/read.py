@@ -12,14 +12,21 @@ from engross.ledger import Reader, Unit
 from engross.replies import Failed, Invalid, Reply, codes, reply
 from engross.store import Reading, Transaction
 
+from .draft import see_draft, undecided_proposal
 from .fittings import Fittings
-from .perform import as_answer, see_draft
+from .perform import as_answer
 from .steps import Look, Steps, Work, Write
 
 
 def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[Reply]:
     """Walk the rest of the path of a read flow."""
     arguments = checked.arguments
+    if context.proposal_id is not None and context.as_of is not None:
+        raise Invalid(
+            codes.VALIDATION_ERROR,
+            {"problem": "a proposal is about the present: give as_of or proposal_id"},
+            field="as_of",
+        )
 
     def on_snapshot(reading: Reading) -> Any:
         if context.as_of is not None:
@@ -28,19 +35,24 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
 
     def in_draft(transaction: Transaction) -> Any:
         unit = Unit(transaction, context, fittings.book)
-        see_draft(unit, context.proposal_id or "")
+        see_draft(fittings, unit, undecided_proposal(unit, context))
         try:
             return flow.handler(unit, arguments)
         finally:
             unit.rewind()
 
     deadline = context.deadline or 0.0
-    if context.proposal_id is not None:
+    if flow.makes_calls:
+        calling: Steps[Any] = flow.handler(context, arguments)  # type: ignore[assignment]
+        result = yield from calling
+    elif context.proposal_id is not None:
         result = yield Write(fittings.store, context.tenant, in_draft)
     elif flow.inline:
         result = yield Look(fittings.store, context.tenant, on_snapshot, fittings.workers, deadline)
     else:
-        result = yield Work(fittings.workers, lambda: fittings.store.read(context.tenant, on_snapshot), deadline)
+        result = yield Work(
+            fittings.workers, lambda: fittings.store.read(context.tenant, on_snapshot), deadline
+        )
     return _reply(as_answer(result), checked, fittings.most_reply_bytes)
 
 

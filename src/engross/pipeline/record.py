@@ -20,9 +20,11 @@ from engross.governance import (
     open_proposal,
 )
 from engross.ledger import Unit, digest, key_row, receipt_for, write_commit
-from engross.replies import Denied, Failed, FrozenDict, Reply, codes, freeze, reply
+from engross.replies import Failed, FrozenDict, Reply, codes, freeze, reply
 
 from .answers import Remembered
+from .draft import growing_proposal
+from .errands import promise_errand
 from .fittings import Fittings
 
 EFFECT_CODES: Mapping[str | None, str] = {
@@ -31,6 +33,7 @@ EFFECT_CODES: Mapping[str | None, str] = {
     "delete": codes.DELETED,
     None: codes.DONE,
 }
+SUMMARISED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,20 @@ class Recorded:
     """A commit that is on its way to the disk, and what to answer once it is there."""
 
     reply: Reply
+    decision: Decision
     remembered: Remembered | None = None
-    publishes: bool = False
+    publishes: tuple[str, ...] = ()
     errands: tuple[Errand, ...] = ()
 
 
 def record_commit(
-    fittings: Fittings, unit: Unit, flow: Flow, plan: Plan, answer: Answer, decision: Decision, mark: str | None
+    fittings: Fittings,
+    unit: Unit,
+    flow: Flow,
+    plan: Plan,
+    answer: Answer,
+    decision: Decision,
+    mark: str | None,
 ) -> Recorded:
     """Make the plan the record."""
     changed = bool(unit.written or unit.publications or flow.kind == "reach")
@@ -57,7 +67,9 @@ def record_commit(
         "position": unit.transaction.position if changed else None,
         "idempotent_replay": False,
     }
-    return _write(fittings, unit, flow, plan, answer, decision, mark, code=code, params=answer.params, data=data)
+    return _write(
+        fittings, unit, flow, plan, answer, decision, mark, code=code, params=answer.params, data=data
+    )
 
 
 def record_proposal(
@@ -65,7 +77,7 @@ def record_proposal(
 ) -> Recorded:
     """Keep the plan as a proposal of its own, or as the next plan of the one that was named."""
     context = unit.context
-    proposal = _grown(unit, context) if context.proposal_id else _opened(fittings, unit, plan)
+    proposal = growing_proposal(unit, context) if context.proposal_id else _opened(fittings, unit, plan)
     needed = max(1, decision.approvals_required)
     plan = replace(plan, tier=decision.tier)
     stored = StoredPlan.of(
@@ -92,7 +104,16 @@ def record_proposal(
     params = {"proposal_id": proposal.id}
     answer = Answer(plan.answer, receipt={"proposal": proposal.id})
     return _write(
-        fittings, unit, flow, plan, answer, decision, mark, code=codes.PROPOSAL_RECORDED, params=params, data=data
+        fittings,
+        unit,
+        flow,
+        plan,
+        answer,
+        decision,
+        mark,
+        code=codes.PROPOSAL_RECORDED,
+        params=params,
+        data=data,
     )
 
 
@@ -112,7 +133,7 @@ def _write(
     context = unit.context
     position = unit.transaction.position if data["position"] is not None else None
     remembered, key = None, None
-    frozen = _bearable(data, fittings.most_reply_bytes)
+    frozen = bearable(data, fittings.most_reply_bytes)
     if mark is not None:
         kept = {"code": code, "params": params, "data": frozen, "trace_id": context.trace.trace_id}
         remembered = Remembered(context.principal.id, mark, kept, position, context.occurred_at)
@@ -126,14 +147,18 @@ def _write(
             arguments_digest=digest(plan.arguments),
             facts=[written.fact for written in unit.written],
             decision=decision,
+            switches=_switches(fittings, context),
             **answer.receipt,
         )
+    for errand in answer.errands:
+        promise_errand(unit, errand, decision)
     write_commit(unit, receipt, key, fittings.entered)
-    return Recorded(reply(code, params, frozen), remembered, bool(unit.publications), answer.errands)
+    published = tuple(publication.id for publication in unit.publications)
+    return Recorded(reply(code, params, frozen), decision, remembered, published, answer.errands)
 
 
-def _bearable(data: dict[str, Any], limit: int) -> FrozenDict:
-    """The answer, frozen. One that could not be sent is refused here, while nothing is written yet."""
+def bearable(data: dict[str, Any], limit: int) -> FrozenDict:
+    """The answer, frozen. One that could not be sent is refused, while nothing is written yet."""
     frozen = freeze(data)
     size = len(orjson.dumps(frozen))
     if size > limit:
@@ -160,19 +185,17 @@ def _opened(fittings: Fittings, unit: Unit, plan: Plan) -> Proposal:
     return find_proposal(unit, identifier)
 
 
-def _grown(unit: Unit, context: Context) -> Proposal:
-    proposal = find_proposal(unit, context.proposal_id or "")
-    proposal.require("extend", context.occurred_at)
-    if proposal.author.id != context.principal.id:
-        raise Denied(codes.WRITE_DENIED, data={"because": ["only its author adds to a proposal"]})
-    return proposal
-
-
 def summary(plan: Plan) -> str:
     """A proposal in a line."""
-    return f"{plan.flow}: " + ", ".join(f"{fact.type} {fact.subject}" for fact in plan.facts[:3]) + (
-        f" and {len(plan.facts) - 3} more" if len(plan.facts) > 3 else ""
-    )
+    named = ", ".join(f"{fact.type} {fact.subject}" for fact in plan.facts[:SUMMARISED])
+    more = f" and {len(plan.facts) - SUMMARISED} more" if len(plan.facts) > SUMMARISED else ""
+    return f"{plan.flow}: {named}{more}" if named else plan.flow
+
+
+def _switches(fittings: Fittings, context: Context) -> tuple[str, ...]:
+    """What an auditor has to know was switched on when this was decided."""
+    knobs = fittings.knobs.for_(context.tenant, context.pins.get("model_id"))
+    return ("single_operator",) if knobs.single_operator else ()
 
 
 def _unkeyed_warning(context: Context, flow: Flow) -> list[dict[str, Any]]:
@@ -186,5 +209,3 @@ def _unkeyed_warning(context: Context, flow: Flow) -> list[dict[str, Any]]:
             "suggestion": "Send a client_request_id, made once per intended change.",
         }
     ]
-
-

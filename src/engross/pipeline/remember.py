@@ -2,7 +2,7 @@
 
     in this process     one call per key runs, the others wait for it (flights)
     the adapter cache   a retry that comes soon (answers)
-    the key's row       what counts; looked up first in the write's own transaction, under a lock on the key
+    the key's row       what counts; looked up before the write's own transaction does anything else
 
 Same key and same request: the first answer again, marked as a replay. Same key, other request or other principal: Invalid,
 and nothing of the first is told. Still running: Invalid, with when to come back. Only what was committed is remembered, so
@@ -17,7 +17,7 @@ from typing import Any
 from engross.calls import Context, parse_instant
 from engross.flows import Flow
 from engross.governance import find_proposal
-from engross.ledger import Reader, StoredKey, Unit, find_key, fingerprint
+from engross.ledger import Reader, StoredKey, Unit, clear_key, find_key, fingerprint, is_erased
 from engross.replies import Failed, Invalid, Reply, codes, reply
 from engross.store import Reading, RequeueError
 
@@ -66,11 +66,11 @@ def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
     """The answer that the key's row holds. The first thing that happens in a keyed write's transaction."""
     context = unit.context
     key = context.client_request_id or ""
-    if not unit.transaction.claim(f"{context.flow}/{key}"):
-        raise RequeueError from in_progress()
-    stored = find_key(unit.transaction, context.flow, key, context.occurred_at)
+    stored = find_key(unit.transaction, context.flow, key)
+    if stored is not None and stored.is_past(context.occurred_at):
+        return _unused(unit, key, clearing=True)
     if stored is None:
-        return None
+        return _unused(unit, key)
     if stored.principal != context.principal.id:
         raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
     if stored.fingerprint != mark:
@@ -81,13 +81,33 @@ def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
             suggestions={"hint": "Use a new client_request_id for a different request."},
         )
     if stored.state == "leased":
-        return _leased(stored, flow, context)
+        _refuse_leased(stored, flow, context)
+        return _unused(unit, key, clearing=True)
     if stored.answer is None:
-        raise Invalid(codes.PAYLOAD_ERASED, {"kind": "answer to", "id": key}, field="client_request_id")
+        raise _erased(key)
     return Remembered(stored.principal, mark, stored.answer, stored.position, stored.created_at)
 
 
-def _leased(stored: StoredKey, flow: Flow, context: Context) -> None:
+def settled(unit: Unit, mark: str) -> Remembered | None:
+    """The answer that another call with this key and request has left meanwhile."""
+    stored = find_key(unit.transaction, unit.context.flow, unit.context.client_request_id or "")
+    if stored is None or stored.answer is None or stored.fingerprint != mark:
+        return None
+    if stored.principal != unit.context.principal.id or stored.is_past(unit.now):
+        return None
+    return Remembered(stored.principal, mark, stored.answer, stored.position, stored.created_at)
+
+
+def _unused(unit: Unit, key: str, *, clearing: bool = False) -> None:
+    """The key is this call's, once no other process is about to use it."""
+    operation = unit.context.flow
+    if not unit.transaction.claim(f"{operation}/{key}"):
+        raise RequeueError from in_progress()
+    if clearing:
+        clear_key(unit.transaction, operation, key, unit.now)
+
+
+def _refuse_leased(stored: StoredKey, flow: Flow, context: Context) -> None:
     """A lease that still runs is in progress; one that ran out leaves open whether the call was made."""
     if stored.expires_at > context.occurred_at:
         left = parse_instant(stored.expires_at) - parse_instant(context.occurred_at)
@@ -107,13 +127,21 @@ def in_progress(retry_after_seconds: int = 1) -> Invalid:
     )
 
 
+def _erased(key: str) -> Invalid:
+    return Invalid(codes.PAYLOAD_ERASED, {"kind": "answer to", "id": key}, field="client_request_id")
+
+
 def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[Reply]:
     """The first answer again, with what has become of its subject since."""
-    fittings.answers.put(flight_key(context), found)
     deadline = context.deadline or 0.0
     since = yield Look(
-        fittings.store, context.tenant, lambda reading: _since(reading, context, found), fittings.workers, deadline
+        fittings.store,
+        context.tenant,
+        lambda reading: _since(reading, context, found),
+        fittings.workers,
+        deadline,
     )
+    fittings.answers.put(flight_key(context), found)
     answer = found.answer
     data = {
         **answer["data"],
@@ -127,11 +155,15 @@ def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[R
 
 def _since(reading: Reading, context: Context, found: Remembered) -> dict[str, Any]:
     """What a replay has to say beyond the original answer."""
-    proposal = found.answer["data"].get("proposal")
-    if proposal:
-        current = find_proposal(Reader(reading, context), proposal["id"])
+    key = context.client_request_id or ""
+    if is_erased(reading, context.flow, key):
+        # A cache may know the answer still, but nobody may get to see it.
+        raise _erased(key)
+    proposal_id = found.answer["params"].get("proposal_id")
+    if proposal_id is not None:
+        current = find_proposal(Reader(reading, context), proposal_id)
         status = current.current_status(context.occurred_at)
-        return {"proposal": {**proposal, "current_status": status}}
+        return {"proposal": {**found.answer["data"]["proposal"], "current_status": status}}
     if found.position is None:
         return {}
     rows = reading.rows(

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from engross.replies import Failed, codes
 from engross.store import Reading, Store, TooLong, Transaction
 
 from .workers import Workers
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -36,35 +37,42 @@ Steps = Generator[Step, Any, T]
 def drive(steps: Steps[T]) -> T:
     """Walk the path on this thread."""
     send: Callable[[], Step] = lambda: next(steps)  # noqa: E731
-    while True:
-        try:
-            step = send()
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        try:
-            result = step.block()
-        except Exception as error:
-            send = _throwing(steps, error)
-        else:
-            send = _sending(steps, result)
+    try:
+        while True:
+            try:
+                step = send()
+            except StopIteration as end:
+                value: T = end.value
+                return value
+            try:
+                result = step.block()
+            except Exception as error:
+                send = _throwing(steps, error)
+            else:
+                send = _sending(steps, result)
+    finally:
+        # A caller who is interrupted must not keep its key until somebody collects the garbage.
+        steps.close()
 
 
 async def adrive(steps: Steps[T]) -> T:
     """Walk the path on this event loop."""
     send: Callable[[], Step] = lambda: next(steps)  # noqa: E731
-    while True:
-        try:
-            step = send()
-        except StopIteration as end:
-            value: T = end.value
-            return value
-        try:
-            result = await step.wait()
-        except Exception as error:
-            send = _throwing(steps, error)
-        else:
-            send = _sending(steps, result)
+    try:
+        while True:
+            try:
+                step = send()
+            except StopIteration as end:
+                value: T = end.value
+                return value
+            try:
+                result = await step.wait()
+            except Exception as error:
+                send = _throwing(steps, error)
+            else:
+                send = _sending(steps, result)
+    finally:
+        steps.close()
 
 
 def _sending(steps: Steps[Any], result: Any) -> Callable[[], Step]:
@@ -73,6 +81,18 @@ def _sending(steps: Steps[Any], result: Any) -> Callable[[], Step]:
 
 def _throwing(steps: Steps[Any], error: Exception) -> Callable[[], Step]:
     return lambda: steps.throw(error)
+
+
+def contained(work: Callable[P, T]) -> Callable[P, T]:
+    """The work, with an error for a `StopIteration` that gets out of it: no event loop's future can carry one."""
+
+    def run(*arguments: P.args, **options: P.kwargs) -> T:
+        try:
+            return work(*arguments, **options)
+        except StopIteration as stop:
+            raise RuntimeError("a flow let a StopIteration out") from stop
+
+    return run
 
 
 class Write:
@@ -91,7 +111,7 @@ class Write:
 
     async def wait(self) -> Any:
         """Wait on this event loop."""
-        return await self.store.awrite(self.tenant, self.work)
+        return await self.store.awrite(self.tenant, contained(self.work))
 
 
 class Landing:
@@ -137,14 +157,14 @@ class Work:
             return future.result(seconds)
         except FutureTimeout:
             if future.done():
-                raise
+                return future.result()
             self._give_up(future, seconds)
 
     async def wait(self) -> Any:
         """Wait on this event loop."""
         import asyncio
 
-        future = self.workers.submit(self.work)
+        future = self.workers.submit(contained(self.work))
         seconds = max(0.0, self.deadline - time.monotonic())
         done, _ = await asyncio.wait([asyncio.wrap_future(future)], timeout=seconds)
         if done:

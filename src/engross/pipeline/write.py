@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from engross.calls import Context, Decision
 from engross.flows import Checked, Flow
 from engross.governance import diff, diff_text
 from engross.ledger import Unit
-from engross.replies import Reply, codes, reply
+from engross.replies import Denied, Invalid, Reply, codes, reply
 from engross.store import Transaction
 
 from .answers import Remembered
+from .draft import growing_proposal, see_draft
 from .fittings import Fittings
 from .govern import confirmation, govern, require_confirmation
-from .perform import Performed, perform, prepare, see_draft
+from .perform import Performed, perform, prepare
 from .record import Recorded, record_commit, record_proposal
-from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint
+from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint, settled
 from .steps import Steps, Work, Write
 
 
@@ -45,7 +46,9 @@ class Rehearsed:
 Outcome = Recorded | Remembered | Rehearsed
 
 
-def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[tuple[Reply, Recorded | None]]:
+def write(
+    fittings: Fittings, context: Context, flow: Flow, checked: Checked
+) -> Steps[tuple[Reply, Recorded | None]]:
     """Walk the rest of the path of a record flow."""
     if context.client_request_id is None or context.dry_run:
         return (yield from _attempt(fittings, context, flow, checked, None))
@@ -55,6 +58,14 @@ def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
         return (yield from replayed(fittings, context, found)), None
     try:
         return (yield from _attempt(fittings, context, flow, checked, mark))
+    except (Invalid, Denied) as refusal:
+        # What refuses it may be its own first run, committed by another process behind this one's back.
+        found = yield Write(
+            fittings.store, context.tenant, lambda unit: settled(Unit(unit, context, fittings.book), mark)
+        )
+        if found is None:
+            raise refusal
+        return (yield from replayed(fittings, context, found)), None
     finally:
         fittings.flights.end(flight_key(context))
 
@@ -69,7 +80,9 @@ def _attempt(
             fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
         )
     call = Call(context, flow, arguments, tuple(checked.warnings), prepared, mark)
-    outcome: Outcome = yield Write(fittings.store, context.tenant, lambda unit: _unit_of_work(fittings, call, unit))
+    outcome: Outcome = yield Write(
+        fittings.store, context.tenant, lambda unit: _unit_of_work(fittings, call, unit)
+    )
     if isinstance(outcome, Remembered):
         return (yield from replayed(fittings, context, outcome)), None
     if isinstance(outcome, Rehearsed):
@@ -86,34 +99,37 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
     if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
         return found
     if call.context.proposal_id is not None:
-        see_draft(unit, call.context.proposal_id)
+        see_draft(fittings, unit, growing_proposal(unit, call.context))
     performed = perform(unit, call.flow, call.arguments, call.prepared, call.warnings)
     decision = govern(fittings, call.context, call.flow, performed.plan)
     if call.context.dry_run:
         unit.rewind()
         return Rehearsed(performed, decision)
     if decision.verdict == "commit":
-        require_confirmation(fittings, call.context, performed.plan, decision)
-        return record_commit(
-            fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark
-        )
+        if performed.changes:
+            require_confirmation(fittings, call.context, performed.plan, decision)
+        return record_commit(fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark)
     unit.rewind()
     if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
         return found
+    if not performed.changes:
+        # There is nothing that anybody could decide about.
+        return record_commit(fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark)
     return record_proposal(fittings, unit, call.flow, performed.plan, decision, call.mark)
 
 
 def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
     """The answer to a dry run: what would have been done, and nothing was."""
     plan, decision = rehearsed.performed.plan, rehearsed.decision
-    confirm = decision.verdict == "commit" and fittings.policy.needs_confirmation(call.context, decision.tier)
+    mode = _mode(rehearsed)
+    confirm = mode == "direct" and fittings.policy.needs_confirmation(call.context, decision.tier)
     data: dict[str, Any] = {
         "valid": True,
         "errors": [],
         "warnings": list(plan.warnings),
         "suggestions": [],
         "would": {
-            "mode": "direct" if decision.verdict == "commit" else "proposal",
+            "mode": mode,
             "risk_tier": decision.tier,
             "approvals_required": decision.approvals_required,
             "confirmation_required": confirm,
@@ -127,3 +143,9 @@ def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
     if confirm:
         data.update(confirmation(fittings, call.context, plan, decision))
     return reply(codes.VALIDATION_DONE, data=data)
+
+
+def _mode(rehearsed: Rehearsed) -> Literal["direct", "proposal", "unchanged"]:
+    if not rehearsed.performed.changes:
+        return "unchanged"
+    return "direct" if rehearsed.decision.verdict == "commit" else "proposal"

@@ -67,7 +67,7 @@ class _Fault:
 
     @classmethod
     def of(cls, answer: Reply) -> _Fault:
-        rest = dict(answer.data or {})
+        rest = dict(answer.data)
         errors = rest.pop("errors") if _are_issues(rest.get("errors")) else []
         field = rest.pop("field", None)
         suggestions = rest.pop("suggestions", None)
@@ -91,7 +91,7 @@ def _are_issues(errors: object) -> bool:
 
 
 def _bare(answer: Reply) -> dict[str, Any]:
-    return dict(answer.data or {})
+    return dict(answer.data)
 
 
 def _architecture_success(answer: Reply) -> dict[str, Any]:

@@ -45,8 +45,11 @@ class FrozenDict(dict[str, Any]):
 
     __slots__ = ()
 
-    def __init__(self, content: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> None:
-        dict.update(self, _freeze_dict(dict(content), 1))
+    def __new__(cls, content: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> FrozenDict:
+        return _freeze_dict(dict(content), 1)
+
+    def __init__(self, content: object = ()) -> None:
+        """Nothing is left to do; dict's own would let a second call change the content."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -69,8 +72,11 @@ class FrozenList(list[Any]):
 
     __slots__ = ()
 
-    def __init__(self, content: Iterable[Any] = ()) -> None:
-        list.__init__(self, _freeze_list(list(content), 1))
+    def __new__(cls, content: Iterable[Any] = ()) -> FrozenList:
+        return _freeze_list(list(content), 1)
+
+    def __init__(self, content: object = ()) -> None:
+        """Nothing is left to do; list's own would let a second call change the content."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self))
@@ -102,8 +108,8 @@ def freeze(content: Mapping[str, Any]) -> FrozenDict:
 
 def _freeze_dict(content: dict[str, Any], depth: int) -> FrozenDict:
     # Copied whole, then judged: most values are leaves and stay, so only containers are put a second time.
-    result = dict.__new__(FrozenDict)
-    dict.update(result, content)
+    result = _new_dict(FrozenDict)
+    _update(result, content)
     key: object = None
     try:
         if depth > MAX_DEPTH:
@@ -131,8 +137,8 @@ def _freeze_dict(content: dict[str, Any], depth: int) -> FrozenDict:
 
 
 def _freeze_list(content: list[Any] | tuple[Any, ...], depth: int) -> FrozenList:
-    result = list.__new__(FrozenList)
-    list.extend(result, content)
+    result = _new_list(FrozenList)
+    _extend(result, content)
     place = -1
     try:
         if depth > MAX_DEPTH:
@@ -185,6 +191,6 @@ def _check_text(text: str) -> None:
         raise NotSerializable("", "half a character (lone surrogate)") from None
 
 
-_put = dict.__setitem__
-_place = list.__setitem__
+_new_dict, _update, _put = dict.__new__, dict.update, dict.__setitem__
+_new_list, _extend, _place = list.__new__, list.extend, list.__setitem__
 EMPTY = FrozenDict()

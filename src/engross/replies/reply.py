@@ -22,7 +22,7 @@ class Reply:
 
     code: str
     params: FrozenDict
-    data: FrozenDict | None
+    data: FrozenDict
     trace: Trace | None
     tool: str | None
     duration_ms: float | None
@@ -66,7 +66,7 @@ class Reply:
     @property
     def retryable(self) -> bool:
         """May a runtime repeat the call with the same key?"""
-        if self.data is not None and "retryable" in self.data:
+        if "retryable" in self.data:
             return self.data["retryable"] is True
         return self.entry.retryable
 
@@ -99,17 +99,16 @@ def reply(code: str, params: Mapping[str, Any] | None = None, data: Mapping[str,
     entry = REGISTRY.entry(code)
     if entry.status == "retired":
         raise UnknownCode(f"{code} is retired" + (f"; use {entry.replaced_by}" if entry.replaced_by else ""))
-    if data is not None:
-        data = freeze(data)
-        if RESERVED in data:
-            raise ValueError(f"data cannot have a field {RESERVED!r}: that is where the reply itself is sent")
-    return _make(entry, freeze(params) if params else EMPTY, data, None, None, None)
+    fields = freeze(data) if data else EMPTY
+    if RESERVED in fields:
+        raise ValueError(f"data cannot have a field {RESERVED!r}: that is where the reply itself is sent")
+    return _make(entry, freeze(params) if params else EMPTY, fields, None, None, None)
 
 
 def _make(
     entry: Entry,
     params: FrozenDict,
-    data: FrozenDict | None,
+    data: FrozenDict,
     trace: Trace | None,
     tool: str | None,
     duration_ms: float | None,
@@ -128,7 +127,7 @@ def _make(
 def _restore(
     code: str,
     params: FrozenDict,
-    data: FrozenDict | None,
+    data: FrozenDict,
     trace: Trace | None,
     tool: str | None,
     duration_ms: float | None,

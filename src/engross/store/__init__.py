@@ -2,6 +2,7 @@
 
 from .base import STORE_ROOM
 from .blobs import Blobs
+from .effects import effect_states, intend, mark_effects, pending_effects
 from .migrations import Migration, migrate, pending, room
 from .opening import open_store
 from .port import FOREVER, Engine, Params, Reading, RequeueError, Row, Store, TooLong, Transaction
@@ -22,10 +23,14 @@ __all__ = [
     "Store",
     "TooLong",
     "Transaction",
+    "effect_states",
     "file_digest",
+    "intend",
+    "mark_effects",
     "migrate",
     "open_store",
     "pending",
+    "pending_effects",
     "publish",
     "room",
     "tenant_name",

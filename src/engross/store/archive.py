@@ -21,14 +21,15 @@ import shutil
 import tempfile
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
+from io import BufferedWriter, RawIOBase
 from math import isfinite
 from pathlib import Path
-from types import MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import orjson
@@ -39,6 +40,7 @@ from engross.replies import Failed, Invalid, codes
 from .blobs import make_folder, put_in_place, stage, sync_folder
 from .failures import disk_failure, translated
 from .migrations import Migration, applied_steps
+from .opening import is_postgres
 from .snapshot import Snapshot, Table, Values, snapshot_of
 from .target import target_at, unusable
 from .tenancy import TENANT_NAME
@@ -91,7 +93,8 @@ class Manifest:
 
     def as_json(self) -> bytes:
         """The manifest as it is kept in the backup."""
-        return orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2)
+        about = {each.name: getattr(self, each.name) for each in fields(self)}
+        return orjson.dumps({**about, "files": dict(self.files)}, option=orjson.OPT_INDENT_2)
 
     @classmethod
     def from_json(cls, text: bytes) -> Manifest:
@@ -99,9 +102,7 @@ class Manifest:
         data = orjson.loads(text)
         if data["format"] != FORMAT:
             raise unusable(f"this program reads format {FORMAT}, not {data['format']}")
-        files = {
-            name: Part(**{**part, "columns": tuple(part["columns"])}) for name, part in data["files"].items()
-        }
+        files = {name: Part(**{**part, "columns": tuple(part["columns"])}) for name, part in data["files"].items()}
         return cls(**{**data, "tenants": tuple(data["tenants"]), "files": MappingProxyType(files)})
 
     @property
@@ -110,6 +111,11 @@ class Manifest:
         for name, part in self.files.items():
             if name.startswith("tables/"):
                 yield Table(name.removeprefix("tables/").removesuffix(".jsonl"), part.columns)
+
+
+def file_of(table: Table) -> str:
+    """The file that holds a table's rows."""
+    return f"tables/{table.name}.jsonl"
 
 
 def back_up(
@@ -148,7 +154,8 @@ class Packing:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
+        # Whoever failed has more to say than the archive that could not be closed because of it.
+        with suppress(Exception) if kind else nullcontext():
             self._zip.close()
 
     def add_table(self, table: Table, snapshot: Snapshot, tenant: str | None) -> None:
@@ -161,7 +168,7 @@ class Packing:
             rows = snapshot.rows(table)
         else:
             return
-        self._add(f"tables/{table.name}.jsonl", map(_line, rows), columns=table.columns)
+        self._add(file_of(table), map(_line, rows), columns=table.columns)
 
     def add_blobs(self, folder: Path, tenant: str | None) -> None:
         """Add blobs of all tenants or of one, and refuse to pass a damaged one on."""
@@ -205,12 +212,15 @@ class Packing:
         pieces = iter(pieces)
         # An entry that was begun cannot be taken back, so whatever refuses has to do so before.
         piece = next(pieces, b"")
-        with self._zip.open(_entry(name), "w", force_zip64=True) as entry:
+        with (
+            self._zip.open(_entry(name), "w", force_zip64=True) as entry,
+            BufferedWriter(cast("RawIOBase", entry), CHUNK) as file,
+        ):
             while piece:
                 hashed.update(piece)
                 size += len(piece)
                 count += 1
-                entry.write(piece)
+                file.write(piece)
                 piece = next(pieces, b"")
         part = Part(hashed.hexdigest(), size, count if columns else None, columns)
         self._files[name] = part
@@ -221,6 +231,8 @@ class Archive:
     """A backup that is read. Everything it says is checked against its manifest on the way."""
 
     def __init__(self, path: Path) -> None:
+        if not path.is_file():
+            raise unusable("there is no such file")
         with _readable():
             self._zip = ZipFile(path)
         try:
@@ -232,14 +244,16 @@ class Archive:
     def __enter__(self) -> Archive:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
         self._zip.close()
 
-    def rows(self, table: Table) -> Iterator[Values]:
+    def rows(self, table: Table) -> Generator[Values, None, None]:
         """A table's rows, in the order of its key."""
-        name = f"tables/{table.name}.jsonl"
+        name = file_of(table)
         count = 0
         for line in self._lines(name):
             with _readable():
@@ -294,7 +308,7 @@ class Archive:
             with self._zip.open(MANIFEST) as entry:
                 text = entry.read(LARGEST_MANIFEST)
             manifest = Manifest.from_json(text)
-            _check_identifiers(manifest)
+            _check_values(manifest)
         if sorted(names) != sorted([MANIFEST, *manifest.files]):
             raise unusable("its files are not those of its manifest")
         return manifest
@@ -303,21 +317,19 @@ class Archive:
 def restore(archive: Path, location: str | Path, data_folder: Path) -> Manifest:
     """Make a store and its data folder from a backup: all of it, or nothing."""
     with translated(disk_failure), Archive(archive) as opened, ExitStack() as undo:
-        for part in (BLOBS, KEYS):
-            folder = data_folder / part
-            if folder.exists() and any(folder.iterdir()):
-                raise unusable(f"there is something in {part} of the data folder already")
+        _refuse_what_is_not_empty(data_folder)
         _make_for_now(data_folder, undo)
-        if isinstance(location, Path):
-            _make_for_now(location.parent, undo)
+        if not is_postgres(location):
+            _make_for_now(Path(location).parent, undo)
         staging = Path(tempfile.mkdtemp(prefix=".restoring.", dir=data_folder))
         undo.callback(shutil.rmtree, staging, ignore_errors=True)
+        _refuse_what_does_not_fit(opened.manifest, staging)
         target = target_at(location)
         undo.callback(target.close)
-        _refuse_what_does_not_fit(opened.manifest, staging)
         target.prepare(_steps(opened))
         for table in opened.manifest.tables:
-            target.fill(table, opened.rows(table))
+            with closing(opened.rows(table)) as rows:
+                target.fill(table, rows)
         _unpack_files(opened, staging)
         for part in (BLOBS, KEYS):
             if (staging / part).exists():
@@ -329,6 +341,13 @@ def restore(archive: Path, location: str | Path, data_folder: Path) -> Manifest:
         target.close()
         staging.rmdir()
         return opened.manifest
+
+
+def _refuse_what_is_not_empty(data_folder: Path) -> None:
+    for part in (BLOBS, KEYS):
+        folder = data_folder / part
+        if folder.exists() and any(folder.iterdir()):
+            raise unusable(f"there is something in {part} of the data folder already")
 
 
 def _steps(archive: Archive) -> list[Migration]:
@@ -362,9 +381,7 @@ def _unpack_files(archive: Archive, staging: Path) -> None:
         if digest and archive.manifest.files[name].sha256 != digest:
             raise unusable(f"{name} is not what its name says")
         path = (
-            staging / KEYS / found["key"]
-            if found["key"]
-            else staging / BLOBS / found["tenant"] / digest[:2] / digest
+            staging / KEYS / found["key"] if found["key"] else staging / BLOBS / found["tenant"] / digest[:2] / digest
         )
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(path, archive.chunks(name))
@@ -382,8 +399,8 @@ def _write(path: Path, chunks: Iterable[bytes]) -> None:
 def _make_for_now(folder: Path, undo: ExitStack) -> None:
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     if missing:
-        make_folder(folder)
         undo.callback(shutil.rmtree, missing[-1], ignore_errors=True)
+        make_folder(folder)
 
 
 def _refuse_what_does_not_fit(manifest: Manifest, folder: Path) -> None:
@@ -391,18 +408,18 @@ def _refuse_what_does_not_fit(manifest: Manifest, folder: Path) -> None:
         raise Failed(codes.STORE_FULL)
 
 
-def _check_identifiers(manifest: Manifest) -> None:
+def _check_values(manifest: Manifest) -> None:
     columns = {column for part in manifest.files.values() for column in part.columns}
     if not all(_NAME.fullmatch(column) for column in columns):
         raise unusable("it names a column that no table has")
-    if type(manifest.position) is not int:
-        raise unusable("it does not say how far its ledger goes")
+    if not all(TENANT_NAME.fullmatch(name) for name in manifest.tenants):
+        raise unusable("it names a tenant that cannot be")
+    if not all(type(number) is int for number in (manifest.position, *(p.size for p in manifest.files.values()))):
+        raise unusable("it has a size that is no number")
 
 
 def _line(row: Values) -> bytes:
-    return orjson.dumps(
-        [v if type(v) in _PLAIN else _packed(v) for v in row], option=orjson.OPT_APPEND_NEWLINE
-    )
+    return orjson.dumps([v if type(v) in _PLAIN else _packed(v) for v in row], option=orjson.OPT_APPEND_NEWLINE)
 
 
 _PLAIN = {str, int, type(None)}
@@ -464,5 +481,6 @@ def _readable() -> Iterator[None]:
         KeyError,
         ValueError,
         TypeError,
+        AttributeError,
     ) as error:
         raise unusable("it is damaged, or no backup of an office") from error

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,6 +18,9 @@ from engross.replies import Failed, Invalid, codes
 
 from .failures import disk_failure, translated
 from .tenancy import tenant_name
+
+STAGED = ".staged"
+LOCK = ".publishing"
 
 
 class Blobs:
@@ -58,6 +63,19 @@ class Blobs:
             return False
         return True
 
+    @contextmanager
+    def one_publisher(self) -> Iterator[None]:
+        """Keep everybody else, of whatever process, from publishing this tenant's blobs meanwhile."""
+        import fcntl
+
+        make_folder(self._folder)
+        handle = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
     def __iter__(self) -> Iterator[str]:
         return (path.name for path in sorted(self._folder.glob("??/*")) if len(path.name) == 64)
 
@@ -69,7 +87,7 @@ class Blobs:
 
 def stage(target: Path, content: bytes) -> Path:
     """The bytes, synced, in a temporary file beside the target."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".staged", dir=target.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=STAGED, dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -79,6 +97,12 @@ def stage(target: Path, content: bytes) -> Path:
         os.unlink(name)
         raise
     return Path(name)
+
+
+def drop_staged(target: Path) -> None:
+    """Take away what a crash left beside a target that nobody else is staging for."""
+    for staged in target.parent.glob(f".{escape(target.name)}.*{STAGED}"):
+        staged.unlink(missing_ok=True)
 
 
 def put_in_place(staged: Path, target: Path) -> None:

@@ -41,10 +41,12 @@ def disk_failure(error: BaseException) -> BaseException:
     return unavailable(error)
 
 
-def sqlite_failure(error: BaseException) -> BaseException:
+def sqlite_failure(error: BaseException, *, committing: bool = False) -> BaseException:
     """The failure that an apsw exception stands for; anything else is handed back as it is."""
     import apsw
 
+    if isinstance(error, UnicodeDecodeError):
+        return _caused(Failed(codes.STORE_CORRUPT), error)
     if not isinstance(error, apsw.Error):
         return error
     if isinstance(error, apsw.FullError):
@@ -55,7 +57,8 @@ def sqlite_failure(error: BaseException) -> BaseException:
         return _caused(timed_out(), error)
     if isinstance(error, (apsw.SQLError, apsw.ConstraintError, apsw.MismatchError, apsw.BindingsError)):
         return error
-    return unavailable(error)
+    # What was written to the log but not synced is gone while we run, and may be back after a crash.
+    return unavailable(error, outcome="unknown") if committing else unavailable(error)
 
 
 def postgres_failure(error: BaseException, *, committing: bool = False) -> BaseException:

@@ -125,6 +125,14 @@ def applied_steps(rows: Iterable[Mapping[str, Any]]) -> list[Migration]:
     return [Migration(row["room"], row["number"], row["name"], orjson.loads(row["source"])) for row in rows]
 
 
+def make_tables(connection: Executing, engine: Engine, step: Migration) -> None:
+    """Run a step's statements."""
+    cursor = connection.execute(step.text(engine))
+    if engine == "sqlite":
+        # The driver pauses at a statement that gives rows; those behind it run when the rows are fetched.
+        cursor.fetchall()
+
+
 def _refuse_newer(name: str, known: Sequence[Migration], applied: Mapping[tuple[str, int], str]) -> None:
     ours = max(step.number for step in known if step.room == name)
     theirs = max((number for room, number in applied if room == name), default=0)
@@ -138,9 +146,7 @@ def _history(connection: Executing) -> list[tuple[Any, ...]]:
 
 
 def _apply(connection: Executing, engine: Engine, step: Migration) -> None:
-    connection.execute(step.text(engine))
+    make_tables(connection, engine, step)
     values = (step.room, str(step.number), step.name, step.source, step.digest, instant(now()))
     quoted = ", ".join("'" + value.replace("'", "''") + "'" for value in values)
-    connection.execute(
-        f"INSERT INTO migrations (room, number, name, source, digest, applied_at) VALUES ({quoted})"
-    )
+    connection.execute(f"INSERT INTO migrations (room, number, name, source, digest, applied_at) VALUES ({quoted})")

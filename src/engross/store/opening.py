@@ -27,8 +27,11 @@ def open_store(
     vfs: str | None = None,
 ) -> SqliteStore | PostgresStore:
     """A running store at a PostgreSQL address or in a SQLite file."""
-    store = _engine(location, unit_seconds, vfs)
-    bring_up_to_date(store, migrations, dry_run=not upgrade)
+    store = engine_at(location, unit_seconds=unit_seconds, vfs=vfs)
+    steps = bring_up_to_date(store, migrations, dry_run=not upgrade)
+    if steps and not upgrade:
+        pending = [f"{step.room} {step.number} {step.name}" for step in steps]
+        raise Failed(codes.MIGRATION_PENDING, data={"pending": pending})
     store.open()
     return store
 
@@ -36,25 +39,28 @@ def open_store(
 def bring_up_to_date(
     store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, dry_run: bool
 ) -> list[Migration]:
-    """Run what is pending; with `dry_run`, refuse a store that is behind."""
+    """Run the steps that are pending; with `dry_run`, only say which they are."""
     with translated(postgres_failure if store.engine == "postgres" else sqlite_failure):
         connection = store.connect()
         try:
-            steps = migrate(connection, store.engine, migrations, dry_run=dry_run)
+            return migrate(connection, store.engine, migrations, dry_run=dry_run)
         finally:
             connection.close()
-    if dry_run and steps:
-        raise Failed(
-            codes.MIGRATION_PENDING, data={"pending": [f"{s.room} {s.number} {s.name}" for s in steps]}
-        )
-    return steps
 
 
-def _engine(location: str | Path, unit_seconds: float, vfs: str | None) -> SqliteStore | PostgresStore:
-    if isinstance(location, str) and location.startswith(POSTGRES_SCHEMES):
+def is_postgres(location: str | Path) -> bool:
+    """Whether a location is the address of a PostgreSQL database."""
+    return isinstance(location, str) and location.startswith(POSTGRES_SCHEMES)
+
+
+def engine_at(
+    location: str | Path, *, unit_seconds: float = 5.0, vfs: str | None = None
+) -> SqliteStore | PostgresStore:
+    """The store at a location, not started yet."""
+    if is_postgres(location):
         from .postgres import PostgresStore
 
-        return PostgresStore(location, unit_seconds=unit_seconds)
+        return PostgresStore(str(location), unit_seconds=unit_seconds)
     from .sqlite import SqliteStore
 
     return SqliteStore(Path(location), unit_seconds=unit_seconds, vfs=vfs)

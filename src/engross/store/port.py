@@ -33,7 +33,12 @@ class Reading(Protocol):
 class Transaction(Reading, Protocol):
     """One unit of work: everything in it is kept, or nothing."""
 
-    position: int
+    @property
+    def position(self) -> int:
+        """Where in the ledger this unit would be."""
+
+    def peek(self, sql: str, params: Params) -> list[Row]:
+        """Rows as they are committed, without a part in this unit's conflicts with others. Best asked first."""
 
     def execute(self, sql: str, params: Params) -> int:
         """Run a statement and count the rows it touched."""

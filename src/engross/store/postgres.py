@@ -16,11 +16,13 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
+from hashlib import sha256
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic
 
 import psycopg
 from psycopg import errors
+from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg_pool import ConnectionPool
 
@@ -28,7 +30,7 @@ from engross.replies import Failed
 
 from .failures import postgres_failure, timed_out, translated, unavailable
 from .port import Engine, Params, ReadWork, RequeueError, Row, T, TooLong, WriteWork
-from .sql import for_psycopg
+from .sql import as_one, for_psycopg
 from .tenancy import tenant_name
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 RETRIED = (errors.SerializationFailure, errors.DeadlockDetected, errors.UniqueViolation)
 UNIQUE_ATTEMPTS = 4
 REQUEUE_SECONDS = 2.0
+# PostgreSQL takes 65,535 parameters at a time, and a longer text is not worth keeping.
+LARGEST_TRIP = 200
 
 # A database that other tools moved to a younger server would give out positions that the ledger already holds.
 SHIFT_PAST_THE_LEDGER = """
@@ -73,54 +77,91 @@ class PostgresReading:
     def watermark(self) -> int:
         """The last position below which no transaction is still running."""
         row = self._connection.execute(
-            "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift - 1 AS settled"
-            " FROM positions"
+            "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift - 1 AS settled FROM positions"
         ).fetchone()
         return int(row["settled"]) if row else 0
 
 
 class PostgresTransaction(PostgresReading):
-    """One unit of work."""
+    """One unit of work. It begins with the first statement that is part of it."""
 
     def __init__(self, connection: Raw, tenant: str) -> None:
         super().__init__(connection, tenant)
-        self.position = self._begin()
+        self._position: int | None = None
+
+    @property
+    def position(self) -> int:
+        """Where in the ledger this unit would be."""
+        if self._position is None:
+            self._begin("")
+        assert self._position is not None
+        return self._position
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything to commit or to roll back."""
+        return self._position is not None
+
+    def rows(self, sql: str, params: Params) -> list[Row]:
+        """All rows of a query."""
+        if self._position is None:
+            self._begin("")
+        return super().rows(sql, params)
+
+    def peek(self, sql: str, params: Params) -> list[Row]:
+        """Rows as they are committed, without a part in this unit's conflicts with others.
+
+        A serializable transaction that looks for a row and finds none has read the whole page of the index where it
+        would be, and collides with everybody who writes to that page.
+        """
+        if self._position is not None:
+            return super().rows(sql, params)
+        self._connection.execute(f"SELECT set_config('engross.tenant', '{self.tenant}', false)")
+        return super().rows(sql, params)
 
     def execute(self, sql: str, params: Params) -> int:
         """Run a statement and count the rows it touched."""
+        if self._position is None:
+            self._begin("")
         params["tenant"] = self.tenant
         return self._connection.execute(for_psycopg(sql), params).rowcount
 
     def execute_all(self, statements: Iterable[tuple[str, Params]]) -> None:
-        """Run several statements in one trip."""
-        with self._connection.pipeline():
-            for sql, params in statements:
-                params["tenant"] = self.tenant
-                self._connection.execute(for_psycopg(sql), params)
+        """Run several statements as one: a trip to the server costs more than the rows."""
+        listed = list(statements)
+        for start in range(0, len(listed), LARGEST_TRIP):
+            some = listed[start : start + LARGEST_TRIP]
+            together = as_one([sql for sql, _ in some])
+            params = {f"{name}_{n}": value for n, (_, own) in enumerate(some) for name, value in own.items()}
+            self.execute(together, params)
 
     def rewind(self) -> None:
         """Forget everything this unit did, and go on as if it had just begun."""
-        self._connection.execute("ROLLBACK")
-        self.position = self._begin()
+        if self._position is not None:
+            self._connection.execute("ROLLBACK")
+            self._position = None
 
     def claim(self, name: str) -> bool:
         """Take the named lock until the unit ends; False when another process holds it."""
-        row = self._connection.execute(
-            "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 7)) AS held", (f"{self.tenant}/{name}",)
-        ).fetchone()
+        number = int.from_bytes(sha256(f"{self.tenant}/{name}".encode()).digest()[:8], signed=True)
+        lock = f"pg_try_advisory_xact_lock({number})"
+        if self._position is None:
+            return self._begin(f", {lock} AS held")
+        row = self._connection.execute(f"SELECT {lock} AS held").fetchone()
         return bool(row and row["held"])
 
-    def _begin(self) -> int:
+    def _begin(self, more: str) -> bool:
         # The tenant's name is checked to be harmless as a literal; a text without parameters is one trip.
         cursor = self._connection.execute(
             "BEGIN ISOLATION LEVEL SERIALIZABLE;"
             f"SELECT set_config('engross.tenant', '{self.tenant}', true),"
-            " pg_current_xact_id()::text::bigint + (SELECT shift FROM positions) AS position"
+            f" pg_current_xact_id()::text::bigint + (SELECT shift FROM positions) AS position{more}"
         )
         cursor.nextset()
         row = cursor.fetchone()
         assert row is not None
-        return int(row["position"])
+        self._position = int(row["position"])
+        return bool(row.get("held"))
 
 
 @dataclass(slots=True)
@@ -247,7 +288,10 @@ class PostgresStore:
         limit = int(self._unit_seconds * 1000)
         connection.execute(
             f"SET statement_timeout = {limit}; SET lock_timeout = {limit};"
-            f"SET idle_in_transaction_session_timeout = {limit}; SET timezone = 'UTC'"
+            f"SET idle_in_transaction_session_timeout = {limit}; SET timezone = 'UTC';"
+            # Reading a small table from end to end is quick, but counts as reading all of it, and every unit that
+            # writes there would be a conflict. Where it has to be, it looks so dear that it would be compiled first.
+            "SET enable_seqscan = off; SET jit = off"
         )
 
     def _new_threads(self) -> ThreadPoolExecutor:
@@ -298,7 +342,8 @@ class PostgresStore:
                 duplicates += isinstance(error, errors.UniqueViolation)
                 if time.monotonic() > give_up or duplicates >= UNIQUE_ATTEMPTS:
                     raise unavailable(error) from error
-            time.sleep(random.uniform(0, min(0.05, 0.001 * 2 ** min(attempt, 6))))
+            if attempt:
+                time.sleep(random.uniform(0, min(0.05, 0.001 * 2 ** min(attempt, 6))))
         raise timed_out()
 
     def _once(self, running: Running[T]) -> T:
@@ -307,9 +352,12 @@ class PostgresStore:
             with self._pool.connection() as connection:
                 running.hold(connection)
                 try:
-                    value = running.work(PostgresTransaction(connection, running.tenant))
-                    committing = True
-                    connection.execute("COMMIT")
+                    transaction = PostgresTransaction(connection, running.tenant)
+                    value = running.work(transaction)
+                    if transaction.begun:
+                        _refuse_failed(connection)
+                        committing = True
+                        connection.execute("COMMIT")
                 except BaseException:
                     _roll_back(connection)
                     raise
@@ -325,6 +373,12 @@ class PostgresStore:
             raise failure from error
 
 
+def _refuse_failed(connection: Raw) -> None:
+    """The server takes COMMIT of a transaction that has failed for ROLLBACK, and does not complain."""
+    if connection.info.transaction_status == TransactionStatus.INERROR:
+        raise errors.InFailedSqlTransaction("the unit went on after a statement that failed")
+
+
 def _roll_back(connection: Raw) -> None:
-    if not connection.closed and not connection.broken:
+    if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
         connection.execute("ROLLBACK")

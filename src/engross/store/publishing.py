@@ -4,24 +4,26 @@
     intend     an effect row says: this blob belongs at that path                 (inside the transaction)
     publish    rename over the target, sync the folder, mark the effect done      (after COMMIT)
 
-A crash between any two leaves either nothing to do or a pending effect, and recovery rolls it forward from the
-blob. Before it renames, it looks at the target: content that is neither what the effect replaces nor what it, or a
-later pending one, publishes was written by somebody else, and is left alone; the effect is marked `conflict`.
+A crash between any two leaves either nothing to do or a pending effect, and recovery rolls it forward from
+the blob, in the order in which the effects became true. Before it renames, it looks at the target: content that
+is neither what the effect replaces nor what it, or a later pending one, publishes was written by somebody else,
+and is left alone; the effect is marked `conflict`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-import orjson
+from engross.replies import Coded
 
-from .blobs import Blobs, make_folder, put_in_place, stage
-from .failures import disk_failure
+from .blobs import Blobs, drop_staged, make_folder, put_in_place, stage
+from .effects import intend, mark_effects, pending_effects
+from .failures import disk_failure, translated
 from .port import Store, Transaction
 
 Outcome = Literal["done", "conflict"]
@@ -37,14 +39,16 @@ class Publication:
     replaces: str | None
     mode: int = 0o644
 
-    def intend(self, transaction: Transaction) -> None:
-        """Write the intent down, in the transaction that makes it true."""
-        body = {"path": self.path, "digest": self.digest, "replaces": self.replaces, "mode": self.mode}
-        transaction.execute(
-            "INSERT INTO effects (tenant, id, kind, body, state)"
-            " VALUES (:tenant, :id, 'publish', :body, 'pending')",
-            {"id": self.id, "body": orjson.dumps(body).decode()},
-        )
+    def intend(self, transaction: Transaction, ordinal: int = 0) -> None:
+        """Write the intent down in the transaction that makes it true, as the n-th of that transaction."""
+        body = {
+            "path": self.path,
+            "digest": self.digest,
+            "replaces": self.replaces,
+            "mode": self.mode,
+            "place": [transaction.position, ordinal],
+        }
+        intend(transaction, "publish", self.id, body)
 
     def carry_out(self, blobs: Blobs, *, later: Collection[str] = ()) -> Outcome:
         """Bring the file to what it should be. Doing it twice is doing it once.
@@ -52,6 +56,7 @@ class Publication:
         `later` holds what publications behind this one put at the same path.
         """
         target = Path(self.path)
+        drop_staged(target)
         current = file_digest(target)
         if current == self.digest or current in later:
             return "done"
@@ -73,42 +78,37 @@ def file_digest(path: Path) -> str | None:
 
 
 def pending_publications(store: Store, tenant: str) -> list[Publication]:
-    """What was intended and is not yet known to be done."""
-    rows = store.read(
-        tenant,
-        lambda reading: reading.rows(
-            "SELECT id, body FROM effects"
-            " WHERE tenant = :tenant AND state = 'pending' AND kind = 'publish' ORDER BY id",
-            {},
-        ),
-    )
-    return [Publication(id=row["id"], **orjson.loads(row["body"])) for row in rows]
+    """What was intended and is not yet known to be done, in the order in which it became true."""
+    bodies = pending_effects(store, tenant, "publish")
+    places = {identifier: body.pop("place") for identifier, body in bodies.items()}
+    return [Publication(id=each, **bodies[each]) for each in sorted(bodies, key=places.__getitem__)]
 
 
 def publish(store: Store, tenant: str, blobs: Blobs) -> dict[str, Outcome]:
     """Carry out everything that is pending, and mark it. This is also recovery.
 
-    What the disk refuses stays pending, keeps nothing else from being carried out, and is told at the end.
+    One at a time, however many processes share the store: an earlier content must not overtake a later one.
+    What the disk refuses stays pending, keeps nothing but its own path waiting, and is told at the end.
     """
-    pending = pending_publications(store, tenant)
+    if not pending_publications(store, tenant):
+        return {}
+    with translated(disk_failure), blobs.one_publisher():
+        return _publish(store, tenant, blobs, pending_publications(store, tenant))
+
+
+def _publish(store: Store, tenant: str, blobs: Blobs, pending: Sequence[Publication]) -> dict[str, Outcome]:
     outcomes: dict[str, Outcome] = {}
-    failure: OSError | None = None
+    refused: dict[str, Exception] = {}
     for number, publication in enumerate(pending):
+        if publication.path in refused:
+            continue
         later = {other.digest for other in pending[number + 1 :] if other.path == publication.path}
         try:
             outcomes[publication.id] = publication.carry_out(blobs, later=later)
-        except OSError as error:
-            failure = error
+        except (OSError, Coded) as error:
+            refused[publication.path] = error
     if outcomes:
-        store.write(tenant, lambda transaction: _mark(transaction, outcomes))
-    if failure is not None:
-        raise disk_failure(failure) from failure
+        store.write(tenant, lambda transaction: mark_effects(transaction, outcomes))
+    for failure in refused.values():
+        raise failure
     return outcomes
-
-
-def _mark(transaction: Transaction, outcomes: dict[str, Outcome]) -> None:
-    for identifier, outcome in outcomes.items():
-        transaction.execute(
-            "UPDATE effects SET state = :state WHERE tenant = :tenant AND id = :id",
-            {"state": outcome, "id": identifier},
-        )

@@ -7,6 +7,7 @@ come one by one, in the order of their keys, so that a store of any size fits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from .failures import sqlite_failure, translated, unavailable
+from .opening import is_postgres
 from .port import Engine
 from .rows import Connection
 from .sqlite import SqliteStore
@@ -125,12 +127,12 @@ class SqliteSnapshot:
         return Table(name, tuple(str(column) for column, _ in about), tuple(column for _, column in key))
 
     def _owners(self, table: Table) -> Iterator[str]:
-        # From one name to the next by the key, instead of over all rows.
-        following = f"SELECT min(tenant) FROM {quoted(table.name)} WHERE tenant > ?"
-        name = self._connection.execute(following, ("",)).get
-        while isinstance(name, str):
-            yield name
-            name = self._connection.execute(following, (name,)).get
+        # From one name to the next by the key, instead of over all rows; as bytes, since a damaged name is no text.
+        following = f"SELECT CAST(min(tenant) AS BLOB) FROM {quoted(table.name)} WHERE tenant > CAST(? AS TEXT)"
+        name: Any = b""
+        while (name := self._connection.execute(following, (name,)).get) is not None:
+            with suppress(UnicodeDecodeError):
+                yield name.decode()
 
 
 class LockFreeSnapshot(SqliteSnapshot):
@@ -225,8 +227,7 @@ class PostgresSnapshot:
             oid,
         )
         self._expressions[name] = tuple(
-            quoted(row["name"]) if row["type"] in PLAIN_TYPES else f"{quoted(row['name'])}::text"
-            for row in columns
+            quoted(row["name"]) if row["type"] in PLAIN_TYPES else f"{quoted(row['name'])}::text" for row in columns
         )
         return Table(name, tuple(row["name"] for row in columns), self._key(oid))
 
@@ -252,12 +253,10 @@ def snapshot_of(store: SqliteStore | PostgresStore) -> Snapshot:
 
 def snapshot_at(location: str | Path) -> Snapshot:
     """A look from outside that changes nothing, whether or not anybody has the store open."""
-    from .opening import POSTGRES_SCHEMES
-
-    if isinstance(location, str) and location.startswith(POSTGRES_SCHEMES):
+    if is_postgres(location):
         from .postgres import PostgresStore
 
-        return PostgresSnapshot(PostgresStore(location).connect())
+        return PostgresSnapshot(PostgresStore(str(location)).connect())
     with translated(sqlite_failure):
         return _file_snapshot(Path(location))
 

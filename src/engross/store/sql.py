@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import lru_cache, partial
 from string import Template
 
 from .port import Engine
@@ -25,6 +26,25 @@ def definition(sql: str, engine: Engine) -> str:
 def for_psycopg(sql: str) -> str:
     """`:name` as psycopg spells it. Quoted text and `::casts` stay."""
     return _NAMED.sub(_spelled, sql)
+
+
+def as_one(statements: Sequence[str]) -> str:
+    """Several statements as a single one, with the parameters of the n-th called `:name_n`."""
+    return _joined(tuple(statements))
+
+
+@lru_cache(maxsize=512)
+def _joined(statements: tuple[str, ...]) -> str:
+    *first, last = (_NAMED.sub(partial(_numbered, number=n), sql) for n, sql in enumerate(statements))
+    if not first:
+        return last
+    parts = ", ".join(f"part_{n} AS ({sql})" for n, sql in enumerate(first))
+    return f"WITH {parts} {last}"
+
+
+def _numbered(match: re.Match[str], number: int) -> str:
+    name = match.group(1)
+    return f":{name}_{number}" if name and name != "tenant" else match.group()
 
 
 def _spelled(match: re.Match[str]) -> str:

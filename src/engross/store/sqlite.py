@@ -48,6 +48,8 @@ class SqliteStore:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            # What was erased must not be found in the file's free pages either.
+            connection.execute("PRAGMA secure_delete = ON")
             return connection
         except apsw.Error as error:
             raise sqlite_failure(error) from error

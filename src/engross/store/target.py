@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import apsw
 
@@ -15,7 +15,8 @@ from engross.replies import Failed, Invalid, codes
 
 from .blobs import put_in_place
 from .failures import disk_failure, sqlite_failure, translated
-from .migrations import GUARD, HISTORY, LOCK, Migration
+from .migrations import GUARD, HISTORY, LOCK, Migration, make_tables
+from .opening import is_postgres
 from .port import Engine
 from .snapshot import Table, Values, quoted
 from .sql import definition
@@ -61,14 +62,15 @@ class SqliteTarget:
         self._connection = apsw.Connection(name)
         # Steps out of a backup make tables, and have no business with other files.
         self._connection.limit(apsw.SQLITE_LIMIT_ATTACHED, 0)
-        self._connection.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN EXCLUSIVE")
+        self._connection.execute("PRAGMA journal_mode = OFF").fetchall()
+        self._connection.execute("PRAGMA synchronous = OFF; BEGIN EXCLUSIVE")
 
     def prepare(self, steps: Sequence[Migration]) -> None:
         """Make the tables."""
         with _fitting(sqlite_failure):
             self._connection.execute(definition(HISTORY, self.engine))
             for step in steps:
-                self._connection.execute(step.text(self.engine))
+                make_tables(self._connection, self.engine, step)
 
     def fill(self, table: Table, rows: Iterable[Values]) -> None:
         """Put rows in the place of what a table holds."""
@@ -76,9 +78,7 @@ class SqliteTarget:
         places = ", ".join("?" for _ in table.columns)
         with _fitting(sqlite_failure):
             self._connection.execute(f"DELETE FROM {quoted(table.name)}")
-            self._connection.executemany(
-                f"INSERT INTO {quoted(table.name)} ({columns}) VALUES ({places})", rows
-            )
+            self._connection.executemany(f"INSERT INTO {quoted(table.name)} ({columns}) VALUES ({places})", rows)
 
     def finish(self, position: int) -> None:
         """Keep it all; ledger positions go on behind the one given."""
@@ -113,7 +113,7 @@ class PostgresTarget:
         with _fitting(_postgres_failure):
             self._connection.execute(definition(HISTORY, self.engine).encode())
             for step in steps:
-                self._connection.execute(step.text(self.engine).encode())
+                make_tables(self._connection, self.engine, step)
 
     def fill(self, table: Table, rows: Iterable[Values]) -> None:
         """Put rows in the place of what a table holds."""
@@ -145,19 +145,17 @@ class PostgresTarget:
 
 def target_at(location: str | Path) -> Target:
     """The place for a restored store: a SQLite path where nothing is, or the address of an empty database."""
-    from .opening import POSTGRES_SCHEMES
-
-    if isinstance(location, str) and location.startswith(POSTGRES_SCHEMES):
+    if is_postgres(location):
         from .postgres import PostgresStore
 
         with translated(_postgres_failure):
-            return PostgresTarget(PostgresStore(location).connect())
+            return PostgresTarget(PostgresStore(str(location)).connect())
     with translated(disk_failure), translated(sqlite_failure):
         return SqliteTarget(Path(location))
 
 
 @contextmanager
-def _fitting(failure_of: Any) -> Iterator[None]:
+def _fitting(failure_of: Callable[[BaseException], BaseException]) -> Iterator[None]:
     """What is neither the store's fault nor the disk's is the backup's: its rows do not fit its own tables."""
     try:
         with translated(failure_of):

@@ -30,16 +30,27 @@ class Ticket:
         self.value: Any = None
         self.error: BaseException | None = None
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody waits for the outcome any more."""
+        return False
+
 
 class ThreadTicket(Ticket):
     """The ticket of a caller that blocks its own thread."""
 
-    __slots__ = ("_gate",)
+    __slots__ = ("_gate", "_gone")
 
     def __init__(self, tenant: str, work: WriteWork[Any]) -> None:
         super().__init__(tenant, work)
+        self._gone = False
         self._gate = Lock()
         self._gate.acquire()
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the caller has given up."""
+        return self._gone
 
     def release(self) -> None:
         """Let the caller go on."""
@@ -48,6 +59,7 @@ class ThreadTicket(Ticket):
     def wait(self, timeout: float) -> Any:
         """The outcome, once the batch is durable."""
         if not self._gate.acquire(timeout=timeout):
+            self._gone = True
             raise timed_out(outcome="unknown")
         if self.error is not None:
             raise self.error
@@ -63,6 +75,11 @@ class LoopTicket(Ticket):
         super().__init__(tenant, work)
         self.loop = loop
         self.future: Future[Any] = loop.create_future()
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the caller has given up, or was cancelled."""
+        return self.future.done()
 
     async def wait(self, timeout: float) -> Any:
         """The outcome, once the batch is durable."""

@@ -63,16 +63,21 @@ class SqliteTransaction(Selecting):
             self._sever_if_lost(error)
             raise
 
+    def peek(self, sql: str, params: Params) -> list[Row]:
+        """With one writer there are no conflicts to stay out of."""
+        return self.rows(sql, params)
+
     def execute(self, sql: str, params: Params) -> int:
         """Run a statement and count the rows it touched."""
         params["tenant"] = self.tenant
-        self._wrote = True
         try:
             self._connection.execute(sql, params)
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise
-        return self._connection.changes()
+        touched = self._connection.changes()
+        self._wrote = self._wrote or touched > 0
+        return touched
 
     def execute_all(self, statements: Any) -> None:
         """Run several statements."""
@@ -83,6 +88,10 @@ class SqliteTransaction(Selecting):
         """Forget everything this unit did, and go on as if it had just begun."""
         self._connection.execute("ROLLBACK TO unit")
         self._wrote = False
+
+    def release(self) -> None:
+        """Make this unit's changes part of the batch."""
+        self._connection.execute("RELEASE unit")
 
     def claim(self, name: str) -> bool:
         """The write lock is already held, so nobody else can hold this one."""
@@ -106,9 +115,7 @@ class SqliteTransaction(Selecting):
 class Shift:
     """One writer thread's time on the queue."""
 
-    def __init__(
-        self, connection: Connection, queue: Queue, finished: Event, inherited: Sequence[Ticket] = ()
-    ) -> None:
+    def __init__(self, connection: Connection, queue: Queue, finished: Event, inherited: Sequence[Ticket] = ()) -> None:
         self.connection = connection
         self.queue = queue
         self.finished = finished
@@ -146,6 +153,8 @@ class Shift:
             return self._fail(error)
         while tickets:
             for ticket in tickets:
+                if ticket.abandoned:
+                    continue
                 head = self._unit(ticket, head)
                 if self.deposed:
                     return []
@@ -158,7 +167,7 @@ class Shift:
                 self.connection.execute("UPDATE positions SET head = ?", (head,))
             self.connection.execute("COMMIT")
         except BaseException as error:
-            return self._fail(error)
+            return self._fail(error, committing=True)
         deliver(self.batch)
         return []
 
@@ -170,7 +179,7 @@ class Shift:
             self.connection.execute("SAVEPOINT unit")
             ticket.value = self._overseen(ticket, transaction)
             if not self.deposed:
-                self.connection.execute("RELEASE unit")
+                transaction.release()
             return head + 1 if transaction.wrote else head
         except BaseException as error:
             self._undo(ticket, error)
@@ -205,10 +214,10 @@ class Shift:
         deliver([culprit, *given_up])
         return [ticket for ticket in others if ticket not in given_up]
 
-    def _fail(self, error: BaseException) -> list[Ticket]:
+    def _fail(self, error: BaseException, *, committing: bool = False) -> list[Ticket]:
         self._roll_back()
         for ticket in self.batch:
-            ticket.error = sqlite_failure(error)
+            ticket.error = sqlite_failure(error, committing=committing)
         deliver(self.batch)
         return []
 

@@ -1,0 +1,38 @@
+"""`make bench`: measure everything, print a table, save the figures."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from . import opening, postgres_writes, replays, sqlite_writes
+
+RESULTS = Path(__file__).parent / "results.json"
+PARTS = {"sqlite": sqlite_writes, "replays": replays, "opening": opening, "postgres": postgres_writes}
+
+
+def main(chosen: list[str]) -> int:
+    """Measure the chosen parts, or all; 1 when a promise was not kept."""
+    claims = [claim for name, part in PARTS.items() if not chosen or name in chosen for claim in part.measure()]
+    table = Table("what", "ratio", "promised", "", "figures (medians)")
+    for claim in claims:
+        table.add_row(*claim.row())
+    Console().print(table)
+    if not chosen:
+        saved = {
+            "measured_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "python": platform.python_version(),
+            "claims": [claim.as_data() for claim in claims],
+        }
+        RESULTS.write_text(json.dumps(saved, indent=2) + "\n")
+    return 0 if all(claim.holds for claim in claims) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

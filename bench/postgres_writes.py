@@ -1,0 +1,128 @@
+"""Writes on PostgreSQL beside bare psycopg sending the same statements, retried where the server asks for it."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psycopg
+
+from engross.store import Params, Row
+from engross.store.postgres import RETRIED, PostgresTransaction
+from engross.store.sql import for_psycopg
+from engross.surfaces.client import Client, connect
+from tests.bed.postgres import PostgresServer
+
+from .claims import Claim
+from .rounds import interleaved
+from .shelf import Statements, book, shelf, varied
+
+CALLERS = 8
+UNITS = 800
+ROUNDS = 7
+
+
+def measure() -> list[Claim]:
+    """The claim about PostgreSQL."""
+    server = PostgresServer()
+    try:
+        with TemporaryDirectory() as folder:
+            return _measured(server, Path(folder))
+    finally:
+        server.stop()
+
+
+def _measured(server: PostgresServer, folder: Path) -> list[Claim]:
+    dsn, bare_dsn = server.create_database(), server.create_database()
+    connect(folder / "bare", shelf(), store=bare_dsn).close()
+    with connect(folder / "office", shelf(), store=dsn) as client:
+        bare = Bare(bare_dsn, sent_statements(client))
+        rates = interleaved(
+            {
+                "bare psycopg": lambda: rate(bare.unit),
+                "office": lambda: rate(lambda _: called(client)),
+            },
+            rounds=ROUNDS,
+        )
+        bare.close()
+    ratio = rates["office"] / rates["bare psycopg"]
+    return [Claim("PostgreSQL with 8 callers against bare psycopg", ratio, "at least", 0.5, rates, "commits/s")]
+
+
+def sent_statements(client: Client) -> Statements:
+    """Every statement that one call of add-book sends between BEGIN and COMMIT."""
+    seen: Statements = []
+    execute, rows = PostgresTransaction.execute, PostgresTransaction.rows
+
+    def watched_execute(self: PostgresTransaction, sql: str, params: Params) -> int:
+        seen.append((sql, dict(params)))
+        return execute(self, sql, params)
+
+    def watched_rows(self: PostgresTransaction, sql: str, params: Params) -> list[Row]:
+        seen.append((sql, dict(params)))
+        return rows(self, sql, params)
+
+    patches: dict[str, Any] = {"execute": watched_execute, "rows": watched_rows}
+    for name, patch in patches.items():
+        setattr(PostgresTransaction, name, patch)
+    try:
+        client.call("shelf.add-book", book())
+        seen.clear()
+        client.call("shelf.add-book", book())
+    finally:
+        PostgresTransaction.execute = execute  # type: ignore[method-assign]
+        PostgresTransaction.rows = rows  # type: ignore[method-assign]
+    return [(sql, {**params, "tenant": client.tenant}) for sql, params in seen]
+
+
+class Bare:
+    """psycopg and the statements, and nothing else."""
+
+    def __init__(self, dsn: str, statements: Statements) -> None:
+        self._connections = [psycopg.connect(dsn, autocommit=True) for _ in range(CALLERS)]
+        self._statements = [(for_psycopg(sql), params) for sql, params in statements]
+        self._numbers = itertools.count(1)
+
+    def unit(self, caller: int) -> None:
+        """One unit of work, until it is committed."""
+        statements = varied(self._statements, next(self._numbers))
+        while True:
+            try:
+                return self._once(self._connections[caller], statements)
+            except RETRIED:
+                self._connections[caller].execute("ROLLBACK")
+
+    def _once(self, connection: psycopg.Connection[Any], statements: Statements) -> None:
+        connection.execute("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT set_config('engross.tenant', 'main', true)")
+        for sql, params in statements:
+            connection.execute(sql, params)
+        connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        for connection in self._connections:
+            connection.close()
+
+
+def called(client: Client) -> None:
+    """One call, answered after it is committed."""
+    reply = client.call("shelf.add-book", book())
+    assert reply.ok, reply
+
+
+def rate(unit: Callable[[int], None]) -> float:
+    """Units per second with eight callers on threads."""
+
+    def caller(number: int) -> None:
+        for _ in range(UNITS // CALLERS):
+            unit(number)
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CALLERS) as threads:
+        list(threads.map(caller, range(CALLERS)))
+    return UNITS / (time.perf_counter() - started)

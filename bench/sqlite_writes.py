@@ -1,0 +1,110 @@
+"""Writes on SQLite: group commit, and what the path around a write costs."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engross.store.rows import Connection
+from engross.store.writer import SqliteTransaction
+from engross.surfaces.client import Client, connect
+
+from .claims import Claim
+from .rounds import interleaved
+from .shelf import Statements, book, shelf, varied, written_rows
+
+CALLERS = 16
+ONE, MANY = 300, 1600
+ROUNDS = 9
+
+
+def measure() -> list[Claim]:
+    """All claims about writes on SQLite."""
+    with TemporaryDirectory() as folder, connect(Path(folder) / "office", shelf()) as client:
+        rows = written_rows(client, SqliteTransaction)
+        bare = Bare(Path(folder) / "bare", rows)
+        rates = interleaved(
+            {
+                "bare of 16": lambda: rate(bare.insert, MANY, CALLERS),
+                "office with 16": lambda: office_rate(client, MANY, CALLERS),
+                "office with 1": lambda: office_rate(client, ONE, 1),
+            },
+            rounds=ROUNDS,
+        )
+        costs = interleaved(
+            {
+                "bare": lambda: cpu(lambda: bare.insert(ONE, 1), ONE),
+                "office": lambda: cpu(lambda: call_one_by_one(client, ONE), ONE),
+                "bare of 16": lambda: cpu(lambda: bare.insert(MANY, CALLERS), MANY),
+                "office with 16": lambda: cpu(lambda: asyncio.run(call_together(client, MANY, CALLERS)), MANY),
+            },
+            rounds=ROUNDS,
+        )
+    many, one = rates["office with 16"], rates["office with 1"]
+    return [
+        Claim("group commit: 16 callers against one", many / one, "at least", 3, rates, "commits/s"),
+        Claim("group commit: against bare apsw", many / rates["bare of 16"], "at least", 0.4, rates, "commits/s"),
+        Claim("CPU of a write against its bare rows", costs["office"] / costs["bare"], "at most", 4, costs, "us CPU"),
+    ]
+
+
+class Bare:
+    """A store of the same tables that is written to without any ado."""
+
+    def __init__(self, folder: Path, rows: Statements) -> None:
+        connect(folder, shelf()).close()
+        self._connection = Connection(str(folder / "office.db"))
+        self._connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+        self._rows = rows
+        self._numbers = itertools.count(1)
+
+    def insert(self, units: int, together: int) -> None:
+        """Insert the rows of so many writes, so many in a transaction."""
+        execute = self._connection.execute
+        for _ in range(units // together):
+            execute("BEGIN IMMEDIATE")
+            for _ in range(together):
+                for sql, params in varied(self._rows, next(self._numbers)):
+                    execute(sql, params)
+            execute("COMMIT")
+
+
+def rate(insert: object, units: int, together: int) -> float:
+    """Units per second."""
+    started = time.perf_counter()
+    insert(units, together)  # type: ignore[operator]
+    return units / (time.perf_counter() - started)
+
+
+def office_rate(client: Client, units: int, callers: int) -> float:
+    """Commits per second with so many concurrent callers."""
+    started = time.perf_counter()
+    asyncio.run(call_together(client, units, callers))
+    return units / (time.perf_counter() - started)
+
+
+async def call_together(client: Client, units: int, callers: int) -> None:
+    """So many callers, each making its calls one after the other."""
+
+    async def caller() -> None:
+        for _ in range(units // callers):
+            reply = await client.acall("shelf.add-book", book())
+            assert reply.ok, reply
+
+    await asyncio.gather(*(caller() for _ in range(callers)))
+
+
+def call_one_by_one(client: Client, units: int) -> None:
+    """One caller on a thread."""
+    for _ in range(units):
+        assert client.call("shelf.add-book", book()).ok
+
+
+def cpu(work: object, units: int) -> float:
+    """Microseconds of this process's CPU per unit."""
+    started = time.process_time()
+    work()  # type: ignore[operator]
+    return (time.process_time() - started) / units * 1e6

@@ -1,0 +1,95 @@
+"""`make run`: the main job from start to end, on a folder of its own, and what to try next."""
+
+import importlib.util
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+
+from engross import connect
+from engross.flows import Aggregate
+from engross.replies import Reply
+
+HERE = Path(__file__).parent
+FOLDER = HERE.parent / "engross-data"
+console = Console(highlight=False, soft_wrap=True)
+
+
+def shelf() -> Aggregate:
+    """The domain of the last example."""
+    spec = importlib.util.spec_from_file_location("the_whole", HERE / "04-the-whole.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    aggregate: Aggregate = module.shelf
+    return aggregate
+
+
+def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
+    """Print a Reply, and hand its data on."""
+    data: Any = reply.data
+    colour = {"S": "green", "I": "yellow", "D": "magenta", "E": "red"}[reply.reply_type]
+    console.print(f"[bold]{what}[/]\n  [{colour}]{reply.reply_type}[/] {reply.code} {reply.message_key}: {reply.message}")
+    if show and data.get(show):
+        text = data[show] if isinstance(data[show], str) else str(data[show])
+        console.print(*(f"    {line}" for line in text.splitlines()), sep="\n", markup=False)
+    return data
+
+
+def main() -> None:
+    """Walk through it."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    with connect(FOLDER, shelf()) as clara:
+        scout = clara.as_("scout", "agent", ["agent"])
+        console.print(Panel("An agent drafts, a person decides, and the record can be proven.", expand=False))
+
+        said("The agent misspells a field.", scout.shelf.add_book(titel="Dune"), show="errors")
+        said("It tries out what it means.", scout.record.validate_write(operation="addBook", payload={"title": "Dune"}))
+        added = said(
+            "It writes; for an agent that is a proposal.",
+            scout.shelf.add_book(title="Dune", author="Frank Herbert", client_request_id="walk-0001"),
+            show="diff_text",
+        )
+        again = scout.shelf.add_book(title="Dune", author="Frank Herbert", client_request_id="walk-0001")
+        said(f"It lost the answer and asks again: replay {again.data['idempotent_replay']}.", again)
+        proposal = added["proposal"]["id"]
+        grown = scout.shelf.change_book(id=added["book"]["id"], notes="Read twice.", proposal_id=proposal)
+        said("It adds to its proposal, by the id that was reserved.", grown, show="diff_text")
+
+        shown = said("Clara, a curator, looks at it.", clara.proposals.get_proposal(proposal_id=proposal))
+        approved = clara.proposals.review_proposal(
+            proposal_id=proposal, decision="approve", approval_token=shown["approval_token"]
+        )
+        done = said("She approves exactly what she was shown.", approved)
+        refused = clara.shelf.remove_book(id=added["book"]["id"])
+        said("She wants to remove the book; that has to be confirmed.", refused, show="diff_text")
+
+        receipt = clara.record.get_receipt(position=done["position"])
+        said("Who did what, approved by whom?", receipt, show="receipt")
+        facts = clara.record.read_facts()
+        said("What happened?", facts)
+        for fact in facts.data["facts"]:
+            console.print(f"    {fact['position']}.{fact['ordinal']} {fact['type']} {fact['subject']}", markup=False)
+        rebuilt = clara.office.rebuild(clara.tenant)
+        console.print(f"[bold]Is the state what the facts say?[/]\n  {rebuilt.facts} facts applied again: same {rebuilt.same}")
+
+    name = FOLDER.relative_to(HERE.parent)
+    console.print(
+        Panel(
+            f".venv/bin/engross verify --data {name}             check every receipt, fact and seal\n"
+            f".venv/bin/engross backup --data {name} shelf.backup  back it up, while in use\n"
+            ".venv/bin/python examples/01-a-flow.py                 the smallest flow; 02 to 04 grow from it\n"
+            "docs/index.md                                          everything else",
+            title="What to try next",
+            expand=False,
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

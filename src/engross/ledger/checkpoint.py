@@ -1,0 +1,51 @@
+"""Checkpoints: how far each tenant's chain of seals had come, kept where nobody who holds the store can reach it.
+
+A store can show that what it holds is whole, but not that nothing was cut off its end. A checkpoint can.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import orjson
+
+from engross.replies import Invalid, codes
+from engross.store.blobs import put_in_place, stage
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """One tenant's last seal, how many receipts were sealed by then, and the key that signed them."""
+
+    seal: int
+    digest: str
+    receipts: int
+    public_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A pin for each tenant that had a seal."""
+
+    pins: Mapping[str, Pin]
+
+    @classmethod
+    def load(cls, path: Path) -> Checkpoint:
+        """The checkpoint in a file."""
+        try:
+            data = orjson.loads(path.read_bytes())
+            pins = {tenant: Pin(**pin) for tenant, pin in data.items()}
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise Invalid(codes.MALFORMED_INPUT, {"problem": "the file holds no checkpoint"}) from error
+        return cls(MappingProxyType(pins))
+
+    def save(self, path: Path) -> None:
+        """Write the checkpoint, whole or not at all."""
+        data = {tenant: asdict(pin) for tenant, pin in self.pins.items()}
+        staged = stage(path, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        os.chmod(staged, 0o644)
+        put_in_place(staged, path)

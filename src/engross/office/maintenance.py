@@ -1,0 +1,78 @@
+"""What an operator does with a whole office: verify it, back it up, restore it, bring its tables up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engross.flows import Aggregate
+from engross.governance import proposals_aggregate
+from engross.ledger import OfficeKey
+from engross.ledger.checkpoint import Checkpoint
+from engross.ledger.verify import Report, verify
+from engross.replies import Invalid, codes
+from engross.store.archive import Manifest, back_up, restore
+from engross.store.opening import bring_up_to_date, engine_at
+
+from .office import migrations
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from engross.store.postgres import PostgresStore
+    from engross.store.sqlite import SqliteStore
+
+
+def verify_ledger(
+    source: Settings | Path, *, checkpoint: Path | None, public_key: str | None, save_checkpoint: Path | None
+) -> Report:
+    """Verify a store or a backup, offline, and keep a checkpoint of what verified."""
+    where = source if isinstance(source, Path) else (source.store or source.data)
+    known = Checkpoint.load(checkpoint) if checkpoint else None
+    report = verify(where, public_key=public_key, checkpoint=known)
+    if save_checkpoint is not None and report.ok and report.public_key is not None:
+        report.checkpoint().save(save_checkpoint)
+    return report
+
+
+def back_up_office(
+    settings: Settings, target: Path, *, tenant: str | None = None, with_keys: bool = True
+) -> dict[str, Any]:
+    """Write a backup of an office, or the export of one tenant, while others go on working."""
+    key_file = settings.data / "keys" / "office.key"
+    public_key = OfficeKey.at(key_file).public if key_file.exists() else None
+    store = existing_store(settings)
+    made = back_up(store, settings.data, target, tenant=tenant, with_keys=with_keys, public_key=public_key)
+    return {"file": str(target), **_contents(made)}
+
+
+def restore_office(settings: Settings, archive: Path) -> dict[str, Any]:
+    """Make an office of a backup."""
+    return {"data": str(settings.data), **_contents(restore(archive, settings.location, settings.data))}
+
+
+def migrate_office(
+    settings: Settings, aggregates: Iterable[Aggregate] = (), *, dry_run: bool = False
+) -> list[dict[str, Any]]:
+    """Bring the tables up to date; with `dry_run`, only say what would be done."""
+    known = migrations((proposals_aggregate(), *aggregates))
+    steps = bring_up_to_date(existing_store(settings), known, dry_run=dry_run)
+    return [{"room": step.room, "number": step.number, "name": step.name} for step in steps]
+
+
+def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
+    """The office's store, which must be there already."""
+    location = settings.location
+    if isinstance(location, Path) and not location.is_file():
+        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office in", "id": str(settings.data)}, field="data")
+    return engine_at(location)
+
+
+def _contents(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "tenants": list(manifest.tenants),
+        "position": manifest.position,
+        "rows": sum(part.rows or 0 for part in manifest.files.values()),
+        "files": len(manifest.files),
+        "time": manifest.time,
+    }

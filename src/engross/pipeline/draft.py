@@ -1,0 +1,36 @@
+"""Working inside a proposal: a call that names one sees what it holds, and a write adds to it."""
+
+from __future__ import annotations
+
+from engross.calls import Context
+from engross.governance import Proposal, find_proposal
+from engross.ledger import Unit
+from engross.replies import Denied, codes
+
+from .fittings import Fittings
+from .perform import author_context, refuse_stale
+
+
+def growing_proposal(unit: Unit, context: Context) -> Proposal:
+    """The proposal that a write named, when it may still grow and the caller is its author."""
+    proposal = find_proposal(unit, context.proposal_id or "")
+    proposal.require("extend", context.occurred_at)
+    if proposal.author.id != context.principal.id:
+        raise Denied(codes.WRITE_DENIED, data={"because": ["only its author adds to a proposal"]})
+    return proposal
+
+
+def undecided_proposal(unit: Unit, context: Context) -> Proposal:
+    """The proposal that a read named, while it is undecided."""
+    proposal = find_proposal(unit, context.proposal_id or "")
+    proposal.require_open(context.occurred_at)
+    return proposal
+
+
+def see_draft(fittings: Fittings, unit: Unit, proposal: Proposal) -> None:
+    """Lay what a proposal holds over the unit, so that a flow sees it."""
+    refuse_stale(unit, proposal)
+    for plan in proposal.plans:
+        child = unit.under(author_context(unit.context, plan, proposal.id))
+        for fact in plan.facts:
+            child.append_draft(fittings.book.upcast_draft(fact))

@@ -1,0 +1,74 @@
+"""Housekeeping goes on, whatever happened to the store meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Semaphore
+from typing import Any
+
+import orjson
+import psycopg
+import pytest
+
+from engross.ledger import Seal, seal_receipts
+from engross.store.failures import unavailable
+from engross.store.sqlite import SqliteStore
+from engross.surfaces.client import Client
+from tests.faults.audit import audit, eventually, read_books
+from tests.faults.crash import copy_as_it_lies
+from tests.faults.writer import open_office
+
+pytestmark = pytest.mark.faults
+
+
+def is_sealed(client: Client) -> bool:
+    """Whether the chain of seals reaches the last receipt."""
+    books = read_books(client)
+    upto = [orjson.loads(seal["body"])["upto"] for seal in books.seals]
+    return upto[-1:] == [receipt["position"] for receipt in books.receipts[-1:]]
+
+
+@pytest.mark.requirement("REL-04")
+def test_what_an_earlier_process_left_unsealed_is_sealed_though_the_store_is_away_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_office(tmp_path / "office", None, tmp_path / "pages", seal_seconds=3600.0) as client:
+        assert client.call("shelf.add-book", {"title": "Dune"}).ok
+        copy_as_it_lies(tmp_path / "office", tmp_path / "after")
+    failures = iter(range(5))
+    tenants = SqliteStore.tenants
+
+    def away_at_first(store: SqliteStore) -> list[str]:
+        if next(failures, None) is not None:
+            raise unavailable()
+        return tenants(store)
+
+    monkeypatch.setattr(SqliteStore, "tenants", away_at_first)
+    with open_office(tmp_path / "after", None, tmp_path / "pages", seal_seconds=0.01) as client:
+        eventually(lambda: is_sealed(client))
+        audit(client)
+
+
+def test_a_receipt_that_a_slow_transaction_kept_back_is_sealed_after_it(
+    postgres_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = Semaphore(0)
+
+    def look(*args: Any) -> Seal | None:
+        seal = seal_receipts(*args)
+        looks.release()
+        return seal
+
+    monkeypatch.setattr("engross.office.housekeeping.seal_receipts", look)
+    with (
+        open_office(tmp_path / "office", postgres_dsn, tmp_path / "pages", seal_seconds=0.01) as client,
+        psycopg.connect(postgres_dsn) as slow,
+    ):
+        slow.execute("SELECT pg_current_xact_id()")
+        assert client.call("shelf.add-book", {"title": "Dune"}).ok
+        for _ in range(3):
+            looks.acquire()
+        assert not is_sealed(client)
+        slow.commit()
+        eventually(lambda: is_sealed(client))
+        audit(client)

@@ -1,0 +1,873 @@
+"""One client request id, one effect: both layers, every row of the table in WRITE_REFERENCE 5.3, on both engines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
+from typing import Any
+
+import pytest
+
+from engross.calls import instant, instant_after
+from engross.ledger import KEPT_DAYS, purge_keys
+from engross.pipeline import answers, remember
+from engross.replies import Reply
+from engross.surfaces.client import Client
+from tests.bed.offices import Offices
+from tests.bed.redis import RedisServer
+from tests.pipeline.board import Conduct, board
+from tests.pipeline.replays import assert_replays, is_replay, lasting
+from tests.pipeline.tables import change, count, everything, holds, rows
+
+KEY = "change-0001"
+PATIENCE = 20
+
+
+@pytest.fixture(params=["cache", "table", "restart"])
+def retrying(request: pytest.FixtureRequest, offices: Offices, curator: Client) -> Callable[[Client], Client]:
+    """Where a retry finds the answer: in this process, from another one, or after a restart."""
+
+    def cache(client: Client) -> Client:
+        return client
+
+    def table(client: Client) -> Client:
+        return Client(offices.open().office, client.tenant, client.principal, client.surface)
+
+    def restart(client: Client) -> Client:
+        client.close()
+        return table(client)
+
+    return {"cache": cache, "table": table, "restart": restart}[request.param]
+
+
+def keys(client: Client) -> list[dict[str, Any]]:
+    return rows(client, "SELECT * FROM keys WHERE tenant = :tenant ORDER BY operation, key")
+
+
+def moment(offices: Offices) -> str:
+    return instant(offices.clock())
+
+
+def approve(curator: Client, proposed: Reply) -> Reply:
+    assert proposed.data is not None
+    proposal_id = proposed.data["proposal"]["id"]
+    shown = curator.proposals.get_proposal(proposal_id=proposal_id)
+    assert shown.data is not None
+    return curator.proposals.review_proposal(
+        proposal_id=proposal_id, decision="approve", approval_token=shown.data["approval_token"]
+    )
+
+
+def confirmed(curator: Client, **arguments: Any) -> Reply:
+    asked = curator.shelf.remove_book(**arguments)
+    assert asked.message_key == "CONFIRMATION_REQUIRED"
+    assert asked.data is not None
+    return curator.shelf.remove_book(confirm_token=asked.data["confirm_token"], **arguments)
+
+
+# --- the first call, and a retry -------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_a_first_call_commits_change_receipt_and_key_together(offices: Offices, curator: Client) -> None:
+    done = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert done.message_key == "CREATED"
+    assert done.data is not None
+    assert done.data["idempotent_replay"] is False
+    (key,) = keys(curator)
+    assert (key["operation"], key["key"], key["principal"], key["state"]) == (
+        "shelf.add-book",
+        KEY,
+        "clara",
+        "done",
+    )
+    assert (key["created_at"], key["expires_at"]) == (moment(offices), instant_after(moment(offices), days=7))
+    (fact,) = rows(curator, "SELECT position FROM facts WHERE tenant = :tenant")
+    (receipt,) = rows(curator, "SELECT position FROM receipts WHERE tenant = :tenant")
+    assert fact["position"] == receipt["position"] == key["position"] == done.data["position"]
+
+
+@pytest.mark.requirement("ARCH-32", "ARCH-33", "ARCH-34")
+def test_a_retry_gets_the_first_answer_marked_as_a_replay(
+    offices: Offices, curator: Client, retrying: Callable[[Client], Client]
+) -> None:
+    first = curator.shelf.add_book(title="Dune", author="Frank Herbert", client_request_id=KEY)
+    began = moment(offices)
+    offices.clock.pass_(minutes=5)
+    client = retrying(curator)
+    client.office.seal()
+    before = everything(client)
+    again = client.shelf.add_book(title="Dune", author="Frank Herbert", client_request_id=KEY)
+    assert_replays(again, first, at=began)
+    assert everything(client) == before
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_replay_stays_the_same_however_often_it_is_asked_for(offices: Offices, curator: Client) -> None:
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    other = offices.open()
+    asked = [client.shelf.add_book(title="Dune", client_request_id=KEY) for client in (curator, other) * 3]
+    assert all(is_replay(answer) for answer in asked)
+    assert all(lasting(answer) == lasting(first) for answer in asked)
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_a_retry_soon_after_does_not_even_ask_the_table(curator: Client) -> None:
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-33", "ARCH-34")
+def test_a_retry_at_another_instance_fills_that_instances_cache(offices: Offices, curator: Client) -> None:
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    other = offices.open()
+    assert is_replay(other.shelf.add_book(title="Dune", client_request_id=KEY))
+    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    assert is_replay(other.shelf.add_book(title="Dune", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_call_that_changed_nothing_is_remembered_too(
+    offices: Offices, curator: Client, retrying: Callable[[Client], Client]
+) -> None:
+    book = curator.shelf.add_book(title="Dune").data["book"]["id"]
+    began = moment(offices)
+    first = curator.shelf.change_book(id=book, title="Dune", client_request_id=KEY)
+    assert first.message_key == "NO_EFFECT"
+    curator.shelf.change_book(id=book, title="Dune Messiah")
+    client = retrying(curator)
+    assert_replays(client.shelf.change_book(id=book, title="Dune", client_request_id=KEY), first, at=began)
+    assert client.shelf.get_book(id=book).data["book"]["title"] == "Dune Messiah"
+
+
+def test_without_a_key_a_repetition_runs_again(curator: Client) -> None:
+    assert curator.shelf.add_book(title="Dune").message_key == "CREATED"
+    again = curator.shelf.add_book(title="Dune")
+    assert again.message_key == "DUPLICATE_NAME"
+    assert count(curator, "keys") == 0
+
+
+def test_a_dry_run_neither_uses_nor_stores_a_key(curator: Client) -> None:
+    assert curator.shelf.add_book.dry_run(title="Dune", client_request_id=KEY).ok
+    assert count(curator, "keys") == 0
+    done = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert (done.message_key, is_replay(done)) == ("CREATED", False)
+
+
+# --- the same request, spelled otherwise -----------------------------------------------------------------------------
+
+COMPOSED, DECOMPOSED = "Caf\u00e9", "Cafe\u0301"
+
+
+@pytest.mark.requirement("ARCH-32")
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        pytest.param({"text": "a", "colour": "red"}, {"colour": "red", "text": "a"}, id="order of fields"),
+        pytest.param({"text": "a"}, {"text": "a", "colour": "yellow"}, id="default said or not"),
+        pytest.param({"text": COMPOSED}, {"text": DECOMPOSED}, id="composed accents"),
+        pytest.param({"text": "a", "reason": "x"}, {"text": "a", "reason": "y"}, id="another reason"),
+        pytest.param({"text": "a"}, {"text": "a", "confirm_token": "t"}, id="a token"),
+    ],
+)
+def test_the_same_request_in_another_spelling_is_a_retry(
+    offices: Offices, first: dict[str, Any], again: dict[str, Any]
+) -> None:
+    for client in (here := offices.open(board()), offices.open(board())):
+        answer = client.board.pin_note(client_request_id=KEY, **(first if client is here else again))
+        assert is_replay(answer) is (client is not here)
+
+
+def test_trace_and_correlation_do_not_make_another_request(curator: Client) -> None:
+    call = {"title": "Dune", "client_request_id": KEY}
+    curator.call("shelf.add-book", call, traceparent=f"00-{'a' * 32}-{'b' * 16}-01", correlation_id="one")
+    again = curator.call(
+        "shelf.add-book", call, traceparent=f"00-{'c' * 32}-{'d' * 16}-01", correlation_id="two"
+    )
+    assert is_replay(again)
+    assert again.trace_id == "c" * 32
+    assert again.data is not None
+    assert again.data["original_trace_id"] == "a" * 32
+
+
+# --- the key means something else ------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("ARCH-32")
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"title": "Emma"}, id="other value"),
+        pytest.param({"title": "Dune", "author": "Frank Herbert"}, id="one field more"),
+        pytest.param({"title": "Dune", "commit_mode": "proposal"}, id="other mode"),
+    ],
+)
+def test_the_same_key_with_another_payload_is_refused_and_changes_nothing(
+    offices: Offices, curator: Client, retrying: Callable[[Client], Client], other: dict[str, Any]
+) -> None:
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    began = moment(offices)
+    offices.clock.pass_(hours=1)
+    client = retrying(curator)
+    client.office.seal()
+    before = everything(client)
+    refused = client.shelf.add_book(client_request_id=KEY, **other)
+    assert (refused.message_key, refused.http_status) == ("IDEMPOTENCY_KEY_REUSED", 422)
+    assert refused.data is not None
+    assert refused.data["field"] == "client_request_id"
+    assert refused.data["details"] == {"original_request_time": began}
+    assert everything(client) == before
+    assert is_replay(client.shelf.add_book(title="Dune", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_the_same_key_for_another_operation_is_another_request(curator: Client) -> None:
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert first.data is not None
+    second = curator.shelf.import_books(text="Emma", client_request_id=KEY)
+    third = curator.shelf.change_book(
+        id=first.data["book"]["id"], title="Dune Messiah", client_request_id=KEY
+    )
+    assert [second.message_key, third.message_key] == ["CREATED", "UPDATED"]
+    assert not is_replay(second)
+    assert not is_replay(third)
+    assert count(curator, "keys") == 3
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_another_tenants_key_is_another_request(curator: Client) -> None:
+    other = curator.as_("clara", roles=["curator"], tenant="elsewhere")
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert not is_replay(other.shelf.add_book(title="Dune", client_request_id=KEY))
+    assert len(other.shelf.list_books().data["books"]) == 1
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_another_principal_is_refused_and_learns_nothing(
+    curator: Client, retrying: Callable[[Client], Client]
+) -> None:
+    curator.shelf.add_book(title="Dune", notes="for my eyes only", client_request_id=KEY)
+    here = retrying(curator)
+    boris = here.as_("boris", roles=["curator"])
+    for arguments in ({"title": "Dune", "notes": "for my eyes only"}, {"title": "Emma"}):
+        refused = boris.shelf.add_book(client_request_id=KEY, **arguments)
+        assert refused.message_key == "IDEMPOTENCY_KEY_REUSED"
+        assert refused.data is not None
+        assert "details" not in refused.data
+        assert refused.data["field"] == "client_request_id"
+        assert "clara" not in repr(refused.data)
+    assert is_replay(here.shelf.add_book(title="Dune", notes="for my eyes only", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-32")
+@pytest.mark.parametrize(
+    "key", ["x" * 7, "x" * 256, "with blank", "line-break\n", "slash/es", "caf\u00e9-0001", "", 12345678]
+)
+def test_a_key_in_another_format_is_invalid_and_names_the_field(curator: Client, key: object) -> None:
+    refused = curator.shelf.add_book(title="Dune", client_request_id=key)
+    assert refused.message_key == "VALIDATION_ERROR"
+    assert refused.data is not None
+    assert {error["pointer"] for error in refused.data["errors"]} == {"/client_request_id"}
+    assert count(curator, "books") == 0
+
+
+@pytest.mark.parametrize("key", ["x" * 8, "x" * 255, "A-z.0_9:~"[:8], "11111111-2222-4333-8444-555555555555"])
+def test_a_key_in_the_format_is_taken(curator: Client, key: str) -> None:
+    assert curator.shelf.add_book(title="Dune", client_request_id=key).ok
+    assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=key))
+
+
+# --- nothing is stored but committed successes -----------------------------------------------------------------------
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_after_an_invalid_call_the_key_is_free_for_the_corrected_one(curator: Client) -> None:
+    curator.shelf.add_book(title="Dune")
+    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "DUPLICATE_NAME"
+    assert curator.shelf.add_book(titel="Emma", client_request_id=KEY).message_key == "VALIDATION_ERROR"
+    assert count(curator, "keys") == 0
+    mended = curator.shelf.add_book(title="Emma", client_request_id=KEY)
+    assert (mended.message_key, is_replay(mended)) == ("CREATED", False)
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_after_a_denied_call_the_key_is_free_for_the_confirmed_one(curator: Client) -> None:
+    book = curator.shelf.add_book(title="Dune").data["book"]["id"]
+    asked = curator.shelf.remove_book(id=book, client_request_id=KEY)
+    assert asked.reply_type == "D"
+    assert asked.data is not None
+    assert count(curator, "keys") == 0
+    done = curator.shelf.remove_book(
+        id=book, client_request_id=KEY, confirm_token=asked.data["confirm_token"]
+    )
+    assert (done.message_key, is_replay(done)) == ("DELETED", False)
+    again = curator.shelf.remove_book(id=book, client_request_id=KEY)
+    assert (again.message_key, is_replay(again)) == ("DELETED", True)
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_after_a_crash_before_the_commit_the_call_runs_again(offices: Offices) -> None:
+    conduct = Conduct(finish=lambda unit: 1 / 0)
+    curator = offices.open(board(conduct))
+    assert curator.board.pin_note(text="a", client_request_id=KEY).message_key == "SYS_CRASH"
+    assert [count(curator, table) for table in ("keys", "notes", "facts", "receipts")] == [0, 0, 0, 0]
+    conduct.finish = lambda unit: None
+    done = curator.board.pin_note(text="a", client_request_id=KEY)
+    assert (done.message_key, is_replay(done)) == ("CREATED", False)
+
+
+@pytest.mark.requirement("ARCH-32", "ARCH-34")
+def test_after_a_crash_between_commit_and_answer_a_retry_is_a_replay(
+    offices: Offices, curator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = curator.office.store
+    commit = store.write
+
+    def lose_the_answer(*arguments: Any, **options: Any) -> Any:
+        commit(*arguments, **options)
+        raise ConnectionResetError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "write", lose_the_answer)
+        assert curator.shelf.add_book(title="Dune", client_request_id=KEY).reply_type == "E"
+    again = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert (again.message_key, is_replay(again)) == ("CREATED", True)
+    assert [count(curator, table) for table in ("books", "facts", "receipts")] == [1, 1, 1]
+
+
+def test_a_key_that_cannot_be_written_takes_the_whole_change_with_it(curator: Client) -> None:
+    change(
+        curator,
+        "ALTER TABLE keys ADD CONSTRAINT refuse CHECK (principal = '') NOT VALID"
+        if curator.office.store.engine == "postgres"
+        else "CREATE TRIGGER refuse BEFORE INSERT ON keys BEGIN SELECT raise(ABORT, 'no'); END",
+    )
+    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).reply_type == "E"
+    assert [count(curator, table) for table in ("keys", "books", "facts", "receipts")] == [0, 0, 0, 0]
+    assert curator.shelf.add_book(title="Dune").message_key == "CREATED"
+
+
+# --- at the same time ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("ARCH-32", "ARCH-34")
+def test_of_many_threads_with_one_key_exactly_one_commits(offices: Offices, curator: Client) -> None:
+    clients = [curator, offices.open()] * 8
+    barrier = Barrier(len(clients))
+
+    def call(client: Client) -> Reply:
+        barrier.wait(PATIENCE)
+        return client.shelf.add_book(title="Dune", client_request_id=KEY)
+
+    with ThreadPoolExecutor(len(clients)) as threads:
+        answers_ = list(threads.map(call, clients))
+    assert Counter(is_replay(answer) for answer in answers_) == {False: 1, True: len(clients) - 1}
+    assert len({repr(lasting(answer)) for answer in answers_}) == 1
+    assert [count(curator, table) for table in ("books", "facts", "receipts", "keys")] == [1, 1, 1, 1]
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_one_key_many_times_in_one_batch_commits_once(curator: Client) -> None:
+    async def together() -> list[Reply]:
+        calls = [curator.shelf.add_book.acall(title="Dune", client_request_id=KEY) for _ in range(30)]
+        return await asyncio.gather(*calls)
+
+    answers_ = asyncio.run(together())
+    assert Counter(is_replay(answer) for answer in answers_) == {False: 1, True: 29}
+    assert len({repr(lasting(answer)) for answer in answers_}) == 1
+    assert [count(curator, table) for table in ("books", "facts", "receipts", "keys")] == [1, 1, 1, 1]
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_different_keys_in_one_batch_do_not_disturb_each_other(curator: Client) -> None:
+    async def together() -> list[Reply]:
+        calls = [
+            curator.shelf.add_book.acall(title=f"Book {n % 20}", client_request_id=f"change-{n:04}")
+            for n in range(40)
+        ]
+        return await asyncio.gather(*calls)
+
+    answers_ = asyncio.run(together())
+    kinds = Counter(answer.message_key for answer in answers_)
+    assert kinds == {"CREATED": 20, "DUPLICATE_NAME": 20}
+    assert not any(is_replay(answer) for answer in answers_)
+    assert count(curator, "keys") == 20
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_other_payloads_with_the_running_key_are_refused_in_the_same_batch(curator: Client) -> None:
+    async def together() -> list[Reply]:
+        titles = ["Dune", "Emma", "Dune", "Emma"]
+        return await asyncio.gather(
+            *(curator.shelf.add_book.acall(title=title, client_request_id=KEY) for title in titles)
+        )
+
+    kinds = Counter((answer.message_key, is_replay(answer)) for answer in asyncio.run(together()))
+    assert kinds == {("CREATED", False): 1, ("CREATED", True): 1, ("IDEMPOTENCY_KEY_REUSED", False): 2}
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_retry_while_the_first_still_runs_is_told_so(
+    offices: Offices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remember, "WAIT_SECONDS", 0.01)
+    running, go_on = Event(), Event()
+
+    def wait(unit: object) -> None:
+        running.set()
+        go_on.wait(PATIENCE)
+
+    curator = offices.open(board(Conduct(perform=wait)))
+    with ThreadPoolExecutor(1) as thread:
+        first = thread.submit(curator.board.pin_note, text="a", client_request_id=KEY)
+        assert running.wait(PATIENCE)
+        told = curator.board.pin_note(text="a", client_request_id=KEY)
+        awaited = asyncio.run(curator.board.pin_note.acall(text="a", client_request_id=KEY))
+        go_on.set()
+        assert first.result(PATIENCE).message_key == "CREATED"
+    for answer in (told, awaited):
+        assert (answer.message_key, answer.http_status) == ("REQUEST_IN_PROGRESS", 409)
+        assert answer.data is not None
+        assert answer.data["retry_after_seconds"] >= 1
+        assert answer.retryable
+    assert is_replay(curator.board.pin_note(text="a", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-32", "ARCH-34")
+def test_a_retry_at_another_instance_waits_for_the_first_or_is_told(
+    offices: Offices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if offices.store is not None:
+        monkeypatch.setattr("engross.store.postgres.REQUEUE_SECONDS", 0.01)
+    running, go_on = Event(), Event()
+
+    def wait(unit: object) -> None:
+        running.set()
+        go_on.wait(PATIENCE)
+
+    curator = offices.open(board(Conduct(perform=wait)), unit_seconds=PATIENCE)
+    other = offices.open(board(), unit_seconds=PATIENCE)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(curator.board.pin_note, text="a", client_request_id=KEY)
+        assert running.wait(PATIENCE)
+        second = threads.submit(other.board.pin_note, text="a", client_request_id=KEY)
+        if offices.store is not None:
+            assert second.result(PATIENCE).message_key == "REQUEST_IN_PROGRESS"
+        go_on.set()
+        assert first.result(PATIENCE).message_key == "CREATED"
+        if offices.store is None:
+            # The whole file is locked while the first one runs, so the second cannot even look: it waits.
+            assert is_replay(second.result(PATIENCE))
+    assert is_replay(other.board.pin_note(text="a", client_request_id=KEY))
+    assert count(curator, "notes") == 1
+
+
+@pytest.mark.requirement("ARCH-32", "ARCH-34")
+def test_a_call_that_finds_no_row_just_before_the_first_commits_does_not_commit_as_well(
+    offices: Offices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if offices.store is None:
+        pytest.skip("SQLite's write lock leaves no gap between the look and the write")
+    curator, other = offices.open(board()), offices.open(board())
+    look, overtaken = remember.find_key, Event()
+
+    def look_and_be_overtaken(*arguments: Any) -> Any:
+        found = look(*arguments)
+        if found is None and not overtaken.is_set():
+            overtaken.set()
+            assert other.board.pin_note(text="a", client_request_id=KEY).ok
+        return found
+
+    monkeypatch.setattr(remember, "find_key", look_and_be_overtaken)
+    again = curator.board.pin_note(text="a", client_request_id=KEY)
+    assert (again.message_key, is_replay(again)) == ("CREATED", True)
+    assert [count(curator, table) for table in ("notes", "facts", "receipts", "keys")] == [1, 1, 1, 1]
+
+
+def test_a_caller_who_gives_up_waiting_leaves_the_key_to_others(offices: Offices) -> None:
+    running, go_on = Event(), Event()
+
+    def wait(unit: object) -> None:
+        running.set()
+        go_on.wait(PATIENCE)
+
+    curator = offices.open(board(Conduct(perform=wait)))
+
+    async def give_up() -> None:
+        call = asyncio.ensure_future(curator.board.pin_note.acall(text="a", client_request_id=KEY))
+        await asyncio.to_thread(running.wait, PATIENCE)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        # The exception is still held here; the key must be free all the same.
+        assert not curator.office._fittings.flights._running  # noqa: SLF001
+
+    asyncio.run(give_up())
+    go_on.set()
+    assert is_replay(curator.board.pin_note(text="a", client_request_id=KEY))
+
+
+# --- time ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_the_cache_forgets_before_the_table_does() -> None:
+    assert answers.KEPT_HOURS < KEPT_DAYS * 24
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_the_cache_lasts_a_day_even_if_the_row_is_gone(offices: Offices, curator: Client) -> None:
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    offices.clock.pass_(hours=23, minutes=59)
+    assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+    offices.clock.pass_(minutes=1)
+    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "DUPLICATE_NAME"
+
+
+@pytest.mark.requirement("ARCH-33", "ARCH-34")
+def test_the_table_lasts_seven_days(offices: Offices, curator: Client) -> None:
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    began = moment(offices)
+    offices.clock.pass_(days=6, hours=23, minutes=59)
+    assert_replays(curator.shelf.add_book(title="Dune", client_request_id=KEY), first, at=began)
+    offices.clock.pass_(minutes=1)
+    taken = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert taken.message_key == "DUPLICATE_NAME"
+    assert first.data is not None
+    assert taken.data is not None
+    assert taken.data["suggestions"]["existing_book"]["id"] == first.data["book"]["id"]
+
+
+@pytest.mark.requirement("ARCH-33", "ARCH-34")
+def test_an_expired_row_that_is_not_yet_purged_is_as_good_as_none(offices: Offices) -> None:
+    curator = offices.open(board())
+    first = curator.board.pin_note(text="a", client_request_id=KEY)
+    offices.clock.pass_(days=7)
+    assert count(curator, "keys") == 1
+    second = curator.board.pin_note(text="a", client_request_id=KEY)
+    assert not is_replay(second)
+    assert first.data is not None
+    assert second.data is not None
+    assert first.data["note"]["id"] != second.data["note"]["id"]
+    began = moment(offices)
+    assert_replays(curator.board.pin_note(text="a", client_request_id=KEY), second, at=began)
+    assert count(curator, "notes") == 2
+    # An expired key may also stand for something else now, for somebody else.
+    offices.clock.pass_(days=7)
+    boris = curator.as_("boris", roles=["curator"])
+    assert boris.board.pin_note(text="b", client_request_id=KEY).message_key == "CREATED"
+
+
+def test_replays_do_not_prolong_a_keys_life(offices: Offices, curator: Client) -> None:
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    for _ in range(13):
+        offices.clock.pass_(hours=12)
+        assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+    offices.clock.pass_(hours=12)
+    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "DUPLICATE_NAME"
+
+
+def test_a_clock_that_jumps_back_does_not_lose_a_key(offices: Offices, curator: Client) -> None:
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    offices.clock.pass_(days=-3)
+    assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+    assert is_replay(offices.open().shelf.add_book(title="Dune", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-34")
+def test_the_purge_takes_every_expired_key_and_no_other(offices: Offices, curator: Client) -> None:
+    old = moment(offices)
+    insert = (
+        "INSERT INTO keys (tenant, operation, key, principal, fingerprint, state, created_at, expires_at)"
+        " VALUES (:tenant, 'shelf.add-book', :key, 'clara', '', 'done', :at, :until)"
+    )
+
+    def fill(transaction: Any) -> None:
+        for number in range(2500):
+            transaction.execute(
+                insert, {"key": f"old-{number:05}", "at": old, "until": instant_after(old, days=7)}
+            )
+
+    curator.office.store.write("main", fill)
+    offices.clock.pass_(days=7)
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    curator.office.tidy()
+    assert [key["key"] for key in keys(curator)] == [KEY]
+    assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-34")
+def test_a_purge_takes_a_batch_at_a_time(offices: Offices, curator: Client) -> None:
+    for number in range(5):
+        curator.shelf.add_book(title=f"Book {number}", client_request_id=f"change-{number:04}")
+    offices.clock.pass_(days=8)
+    now = moment(offices)
+    batches = [
+        curator.office.store.write("main", lambda unit: purge_keys(unit, now, most=2)) for _ in range(4)
+    ]
+    assert batches == [2, 2, 1, 0]
+
+
+@pytest.mark.requirement("ARCH-34")
+def test_a_purge_leaves_other_tenants_alone(offices: Offices, curator: Client) -> None:
+    other = curator.as_("otto", roles=["curator"], tenant="elsewhere")
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    other.shelf.add_book(title="Dune", client_request_id=KEY)
+    offices.clock.pass_(days=8)
+    now = moment(offices)
+    assert curator.office.store.write("main", lambda unit: purge_keys(unit, now)) == 1
+    assert count(other, "keys") == 1
+
+
+@pytest.mark.requirement("ARCH-34")
+def test_an_office_that_wrote_purges_when_it_closes(offices: Offices, curator: Client) -> None:
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    curator.close()
+    offices.clock.pass_(days=8)
+    successor = offices.open()
+    successor.shelf.add_book(title="Emma", client_request_id="change-0002")
+    successor.close()
+    assert [key["key"] for key in keys(offices.open())] == ["change-0002"]
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_there_is_an_index_on_expiry(curator: Client) -> None:
+    sql = (
+        "SELECT indexdef AS text FROM pg_indexes WHERE tablename = 'keys'"
+        if curator.office.store.engine == "postgres"
+        else "SELECT sql AS text FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'keys'"
+    )
+    assert any("(tenant, expires_at)" in (row["text"] or "") for row in rows(curator, sql))
+
+
+# --- what has become of it since -------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_replay_after_a_deletion_repeats_the_answer_and_says_that_it_is_gone(
+    offices: Offices, curator: Client, retrying: Callable[[Client], Client]
+) -> None:
+    began = moment(offices)
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert first.data is not None
+    book = first.data["book"]["id"]
+    changed = curator.shelf.change_book(id=book, title="Dune Messiah", client_request_id=KEY)
+    removed = confirmed(curator, id=book, client_request_id=KEY)
+    client = retrying(curator)
+    gone = {"current_state": "deleted"}
+    assert_replays(client.shelf.add_book(title="Dune", client_request_id=KEY), first, at=began, **gone)
+    again = client.shelf.change_book(id=book, title="Dune Messiah", client_request_id=KEY)
+    assert_replays(again, changed, at=began, **gone)
+    assert_replays(client.shelf.remove_book(id=book, client_request_id=KEY), removed, at=began)
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_replay_of_a_proposal_repeats_it_and_adds_where_it_stands_now(
+    offices: Offices, curator: Client, retrying: Callable[[Client], Client]
+) -> None:
+    began = moment(offices)
+    agent = curator.as_("scout", "agent", ["agent"])
+    first = agent.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert first.message_key == "PROPOSAL_RECORDED"
+    assert first.data is not None
+    told = first.data["proposal"]
+
+    def replay(client: Client, status: str) -> None:
+        scout = client.as_("scout", "agent", ["agent"])
+        again = scout.shelf.add_book(title="Dune", client_request_id=KEY)
+        assert_replays(again, first, at=began, proposal={**told, "current_status": status})
+
+    replay(curator, "proposed")
+    assert approve(curator, first).message_key == "PROPOSAL_COMMITTED"
+    here = retrying(curator)
+    replay(here, "accepted")
+    assert count(here, "books") == 1
+    assert count(here, "proposals") == 1
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_replay_of_a_proposal_past_its_time_says_so(offices: Offices, agent: Client) -> None:
+    knobs = offices.folder / "policies"
+    agent.close()
+    knobs.mkdir()
+    (knobs / "knobs.toml").write_text("proposal_ttl_days = 1")
+    scout = offices.open().as_("scout", "agent", ["agent"])
+    scout.shelf.add_book(title="Dune", client_request_id=KEY)
+    offices.clock.pass_(days=2)
+    again = scout.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert again.data is not None
+    assert again.data["proposal"]["current_status"] == "withdrawn"
+
+
+def test_a_review_that_is_repeated_is_a_replay_too(curator: Client, agent: Client) -> None:
+    proposed = agent.shelf.add_book(title="Dune")
+    assert proposed.data is not None
+    proposal_id = proposed.data["proposal"]["id"]
+    shown = curator.proposals.get_proposal(proposal_id=proposal_id)
+    assert shown.data is not None
+    review = {
+        "proposal_id": proposal_id,
+        "decision": "approve",
+        "approval_token": shown.data["approval_token"],
+        "client_request_id": KEY,
+    }
+    first = curator.proposals.review_proposal(**review)
+    again = curator.proposals.review_proposal(**review)
+    assert (first.message_key, again.message_key) == ("PROPOSAL_COMMITTED", "PROPOSAL_COMMITTED")
+    assert is_replay(again)
+    assert count(curator, "books") == 1
+
+
+def test_a_domains_own_field_called_proposal_does_not_break_a_replay(offices: Offices) -> None:
+    curator = offices.open(board(Conduct(finish=lambda unit: {"proposal": "marry me", "note": {"id": "x"}})))
+    first = curator.board.pin_note(text="a", client_request_id=KEY)
+    assert first.message_key == "CREATED"
+    assert_replays(curator.board.pin_note(text="a", client_request_id=KEY), first, at=moment(offices))
+
+
+# --- what was erased -------------------------------------------------------------------------------------------------
+
+
+def erase(curator: Client, aggregate: str, subject: str) -> None:
+    arguments = {"aggregate": aggregate, "subject": subject}
+    asked = curator.call("office.erase", arguments)
+    assert asked.message_key == "CONFIRMATION_REQUIRED"
+    assert asked.data is not None
+    done = curator.call("office.erase", {**arguments, "confirm_token": asked.data["confirm_token"]})
+    assert done.message_key == "ERASED", done
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_an_erased_answer_is_not_told_again_from_either_layer(
+    offices: Offices, curator: Client, retrying: Callable[[Client], Client]
+) -> None:
+    other = offices.open()
+    secret = "Ada lives at 12 Analytical Row"
+    call = {"title": "Ada", "notes": secret, "client_request_id": KEY}
+    first = curator.shelf.add_book(**call)
+    assert is_replay(other.shelf.add_book(**call))
+    assert first.data is not None
+    book = first.data["book"]["id"]
+    unchanged = {"id": book, "notes": secret, "client_request_id": KEY}
+    assert curator.shelf.change_book(**unchanged).message_key == "NO_EFFECT"
+    erase(curator, "shelf", book)
+    assert holds(curator, secret) == []
+    for client in (other, retrying(curator)):
+        for again in (client.shelf.add_book(**call), client.shelf.change_book(**unchanged)):
+            assert again.message_key == "PAYLOAD_ERASED"
+            assert secret not in repr(again)
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_an_erased_proposal_is_not_told_again_from_either_layer(
+    curator: Client, agent: Client, retrying: Callable[[Client], Client]
+) -> None:
+    secret = "Ada lives at 12 Analytical Row"
+    book = curator.shelf.add_book(title="Ada").data["book"]["id"]
+    call = {"id": book, "notes": secret, "client_request_id": KEY}
+    assert agent.shelf.change_book(**call).message_key == "PROPOSAL_RECORDED"
+    erase(curator, "shelf", book)
+    assert holds(curator, secret) == []
+    scout = retrying(curator).as_("scout", "agent", ["agent"])
+    again = scout.shelf.change_book(**call)
+    assert again.message_key == "PAYLOAD_ERASED"
+    assert secret not in repr(again)
+
+
+# --- the cache in Redis ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_redis(redis_server: RedisServer) -> Iterator[RedisServer]:
+    """A Redis that a test may stop."""
+    server = RedisServer()
+    yield server
+    server.stop()
+
+
+@pytest.mark.requirement("ARCH-33", "ARCH-34")
+def test_a_cache_in_redis_serves_every_instance(offices: Offices, redis_url: str) -> None:
+    curator, other = offices.open(redis=redis_url), offices.open(redis=redis_url)
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    again = other.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert_replays(again, first, at=moment(offices))
+    assert other.shelf.add_book(title="Emma", client_request_id=KEY).message_key == "CREATED"
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_a_cache_in_redis_keeps_principals_and_tenants_apart(offices: Offices, redis_url: str) -> None:
+    curator = offices.open(redis=redis_url)
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    boris = curator.as_("boris", roles=["curator"])
+    elsewhere = curator.as_("clara", roles=["curator"], tenant="elsewhere")
+    assert boris.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "IDEMPOTENCY_KEY_REUSED"
+    assert not is_replay(elsewhere.shelf.add_book(title="Dune", client_request_id=KEY))
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_a_cache_in_redis_lasts_a_day_and_replays_do_not_prolong_it(offices: Offices, redis_url: str) -> None:
+    curator = offices.open(redis=redis_url)
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    offices.clock.pass_(hours=23)
+    assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    offices.clock.pass_(hours=1)
+    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "DUPLICATE_NAME"
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_an_answer_that_redis_got_late_does_not_outlive_its_row(offices: Offices, redis_url: str) -> None:
+    curator = offices.open(redis=redis_url)
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    offices.clock.pass_(days=6, hours=12)
+    assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+    offices.clock.pass_(hours=12)
+    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "DUPLICATE_NAME"
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_a_redis_that_stops_changes_no_outcome(offices: Offices, own_redis: RedisServer) -> None:
+    curator, other = offices.open(redis=own_redis.url), offices.open(redis=own_redis.url)
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    own_redis.stop()
+    assert_replays(
+        other.shelf.add_book(title="Dune", client_request_id=KEY), first, at=moment(offices)
+    )
+    assert curator.shelf.add_book(title="Emma", client_request_id="change-0002").message_key == "CREATED"
+    assert is_replay(other.shelf.add_book(title="Emma", client_request_id="change-0002"))
+    refused = other.shelf.add_book(title="Ulysses", client_request_id=KEY)
+    assert refused.message_key == "IDEMPOTENCY_KEY_REUSED"
+
+
+@pytest.mark.requirement("ARCH-33")
+@pytest.mark.parametrize("nonsense", [b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}'])
+def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str, nonsense: bytes) -> None:
+    from redis import Redis
+
+    curator = offices.open(redis=redis_url)
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    redis = Redis.from_url(redis_url)
+    (name,) = redis.keys()  # type: ignore[misc]
+    redis.set(name, nonsense)
+    redis.close()
+    assert_replays(
+        curator.shelf.add_book(title="Dune", client_request_id=KEY), first, at=moment(offices)
+    )
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_a_cache_that_always_fails_changes_no_outcome(offices: Offices, own_redis: RedisServer) -> None:
+    url = own_redis.url
+    own_redis.stop()
+    curator = offices.open(redis=url)
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    assert first.message_key == "CREATED"
+    assert_replays(
+        curator.shelf.add_book(title="Dune", client_request_id=KEY), first, at=moment(offices)
+    )
