@@ -11,10 +11,11 @@ from random import Random
 from typing import Any
 
 import apsw
+import orjson
 import pytest
 
 from engross.ledger.verify import verify
-from engross.replies import REGISTRY, Failed, Reply
+from engross.replies import REGISTRY, Failed, Reply, record_crash
 from engross.store import open_store
 from engross.surfaces.client import Client
 from tests.bed.postgres import PostgresServer
@@ -53,6 +54,7 @@ def opening_fails_with(open_it: Callable[[], Client]) -> str | None:
 
 def fill_up_and_recover(disk: Disk, client: Client, location: str | Path) -> dict[str, Any]:
     """Write until there is no room, look around, make room, and write what was refused."""
+    record_crash(None, RuntimeError("so that the last block of the crash log is half full"))
     disk.fill()
     with ThreadPoolExecutor(16) as threads:
         answers = list(threads.map(lambda number: add_book(client, number), range(200)))
@@ -68,10 +70,16 @@ def fill_up_and_recover(disk: Disk, client: Client, location: str | Path) -> dic
         "held": len(held.facts),
         "shown": shown.ok,
         "whole": whole,
+        "crashes": crashes_are_readable(client.office.settings.data),
         "again": {(answer.message_key, told(answer).get("idempotent_replay")) for answer in again},
         "facts": len(audit(client).facts),
         "expected": len(answers) - len(refused) + len(again),
     }
+
+
+def crashes_are_readable(folder: Path) -> bool:
+    """Whether every line of the crash log is a whole one."""
+    return all(orjson.loads(line) for line in (folder / "logs" / "crashes.jsonl").read_bytes().splitlines())
 
 
 def full_under_sqlite(disk: Disk) -> dict[str, Any]:
@@ -104,6 +112,7 @@ def test_a_full_disk_refuses_cleanly_and_needs_nothing_but_room(
     assert seen["held"] == seen["acknowledged"] + 1
     assert seen["shown"]
     assert seen["whole"]
+    assert seen["crashes"]
     assert seen["again"] == {("CREATED", False)}
     assert seen["facts"] == seen["expected"] + 1
 

@@ -8,6 +8,7 @@ import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import get_args
 
 import apsw
 import orjson
@@ -15,6 +16,7 @@ import psycopg
 import pytest
 
 from engross.ledger import OfficeKey, Unit, erase_subject
+from engross.ledger.report import FindingKind
 from engross.ledger.verify import Checkpoint, Report, Walk, source_at, verify
 from engross.replies import Failed, Invalid, codes
 from engross.store.archive import back_up, restore
@@ -327,7 +329,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes 
         (tmp_path / "checkpoint.json").write_bytes(content)
     with pytest.raises(Invalid) as raised:
         Checkpoint.load(tmp_path / "checkpoint.json")
-    assert raised.value.code == codes.MALFORMED_INPUT
+    assert raised.value.code == codes.BACKUP_INVALID
 
 
 def test_a_data_folder_is_verified_by_its_name(office: Desk, tmp_path: Path) -> None:
@@ -520,6 +522,12 @@ def test_a_backup_without_a_ledger_cannot_pass(archive: Path, table: str) -> Non
         del files[f"tables/{table}.jsonl"]
 
     assert not verify(repacked(archive, spoil)).ok
+
+
+@pytest.mark.parametrize("kind", get_args(FindingKind))
+def test_every_kind_of_finding_is_explained(kind: str) -> None:
+    page = Path(__file__).parents[2] / "docs" / "ledger.md"
+    assert f"`{kind}`" in page.read_text("utf-8")
 
 
 def test_a_file_that_is_no_backup_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from tests.office.desk import (
     receipt,
     reject,
     request_changes,
+    settle,
     show,
     titles,
 )
@@ -111,9 +112,9 @@ def test_a_reader_resumes_where_it_stopped_and_gets_everything_once(curator: Cli
     assert followed == everything
 
 
-@pytest.mark.parametrize("after", [-1, "0", 1.5, 2**70])
-def test_a_position_that_is_none_is_invalid(curator: Client, after: object) -> None:
-    assert curator.call("office.read-facts", {"after": after}).reply_type == "I"
+def test_a_position_that_is_none_is_invalid(curator: Client) -> None:
+    for after in (-1, "0", 1.5, 2**70):
+        assert curator.call("office.read-facts", {"after": after}).reply_type == "I"
 
 
 def test_beyond_the_end_there_is_nothing_yet(curator: Client) -> None:
@@ -183,6 +184,7 @@ def test_what_is_refused_states_nothing(curator: Client, agent: Client) -> None:
 
 def test_a_commit_of_several_facts_is_all_there_or_not_at_all(curator: Client) -> None:
     imported = curator.shelf.import_books(text="Emma, Jane Austen\nUlysses, James Joyce\nDune, Frank Herbert")
+    settle(curator)
     read = curator.call("office.read-facts", {"limit": 1}).data
     assert [fact["id"] for fact in read["facts"]] == imported.data["facts"]
     assert [fact["ordinal"] for fact in read["facts"]] == [0, 1, 2]

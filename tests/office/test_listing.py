@@ -2,8 +2,6 @@
 
 from base64 import urlsafe_b64encode
 
-import pytest
-
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.office.desk import approve, proposal_of, reject
@@ -118,16 +116,14 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize("cursor", GARBAGE, ids=lambda cursor: repr(cursor)[:24])
-def test_a_cursor_that_is_none_of_ours_is_invalid(curator: Client, cursor: str) -> None:
-    refused = curator.proposals.list_proposals(cursor=cursor)
-    assert (refused.reply_type, refused.message_key) == ("I", "VALIDATION_ERROR")
-    assert refused.data["field"] == "cursor"
+def test_a_cursor_that_is_none_of_ours_is_invalid(curator: Client) -> None:
+    for cursor in GARBAGE:
+        refused = curator.proposals.list_proposals(cursor=cursor)
+        assert (refused.message_key, refused.data["field"]) == ("VALIDATION_ERROR", "cursor"), cursor
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_filters_that_do_not_exist_are_invalid(curator: Client) -> None:
+    wrong: list[tuple[str, object]] = [
         ("status", "published"),
         ("limit", 0),
         ("limit", 201),
@@ -135,17 +131,15 @@ def test_a_cursor_that_is_none_of_ours_is_invalid(curator: Client, cursor: str) 
         ("risk", -1),
         ("author", 7),
         ("statuss", "draft"),
-    ],
-)
-def test_filters_that_do_not_exist_are_invalid(curator: Client, field: str, value: object) -> None:
-    refused = curator.call("proposals.list-proposals", {field: value})
-    assert refused.reply_type == "I"
-    assert refused.data["field"] == field
+    ]
+    for field, value in wrong:
+        refused = curator.call("proposals.list-proposals", {field: value})
+        assert (refused.reply_type, refused.data["field"]) == ("I", field), value
 
 
-@pytest.mark.parametrize("field", ["author", "target"])
-@pytest.mark.parametrize("value", ["'; DROP TABLE proposals; --", "%", "shelf/%", "\u202e", "x" * 5000])
-def test_a_strange_filter_finds_nothing(curator: Client, agent: Client, field: str, value: str) -> None:
+def test_a_strange_filter_finds_nothing(curator: Client, agent: Client) -> None:
     proposal_of(agent.shelf.add_book(title="Dune"))
-    assert listed(curator, **{field: value}) == []
+    for field in ("author", "target"):
+        for value in ("'; DROP TABLE proposals; --", "%", "shelf/%", "\u202e", "x" * 5000):
+            assert listed(curator, **{field: value}) == []
     assert len(listed(curator)) == 1

@@ -1,6 +1,7 @@
 """The life of a proposal: it grows, is sent, decided, taken back; and nobody sees it in the record before."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -321,16 +322,16 @@ def test_an_open_proposal_cannot_be_read_into_the_past(curator: Client, agent: C
     assert (refused.message_key, refused.data["field"]) == ("VALIDATION_ERROR", "as_of")
 
 
-@pytest.mark.parametrize("end", ["accepted", "rejected", "withdrawn"])
-def test_a_proposal_that_is_over_is_no_place_to_read_in(curator: Client, agent: Client, end: str) -> None:
-    proposal = proposal_of(agent.shelf.add_book(title="Dune"))
-    {
-        "accepted": lambda: approve(curator, proposal),
-        "rejected": lambda: reject(curator, proposal),
-        "withdrawn": lambda: agent.proposals.withdraw_proposal(proposal_id=proposal),
-    }[end]()
-    refused = agent.shelf.list_books(proposal_id=proposal)
-    assert refused.message_key == "PROPOSAL_STATE"
+def test_a_proposal_that_is_over_is_no_place_to_read_in(curator: Client, agent: Client) -> None:
+    ends: list[Callable[[str], Reply]] = [
+        lambda proposal: approve(curator, proposal),
+        lambda proposal: reject(curator, proposal),
+        lambda proposal: agent.proposals.withdraw_proposal(proposal_id=proposal),
+    ]
+    for number, end in enumerate(ends):
+        proposal = proposal_of(agent.shelf.add_book(title=f"Book {number}"))
+        assert end(proposal).ok
+        assert agent.shelf.list_books(proposal_id=proposal).message_key == "PROPOSAL_STATE"
 
 
 def test_no_such_proposal(curator: Client, agent: Client) -> None:
@@ -397,3 +398,24 @@ def test_a_proposal_says_what_it_would_change_in_a_form_people_read(curator: Cli
     assert '    author: "Herbert" -> "Frank Herbert"' in lines
     assert shown["proposal"]["risk_tier"] == 3
     assert shown["proposal"]["based_on"] == {f"shelf/{book}": 1, f"shelf/{shown['diff'][1]['subject']}": 0}
+
+
+@pytest.mark.parametrize("processes", [1, 2], ids=["one process", "two processes"])
+def test_an_author_may_add_from_several_places_at_once(offices: Offices, processes: int) -> None:
+    clara = offices.open()
+    offices_of_scout = [clara if processes == 1 else offices.open(), clara]
+    scouts = [office.as_("scout", "agent", ["agent"]) for office in offices_of_scout]
+    draft = proposal_of(scouts[0].shelf.add_book(title="Book", commit_mode="draft"))
+
+    def add(number: int) -> Reply:
+        return scouts[number % 2].shelf.add_book(title=f"Book {number}", proposal_id=draft)
+
+    with ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(add, range(12)))
+    assert {answer.message_key for answer in answers} == {"PROPOSAL_RECORDED"}
+    operations = show(clara, draft)["proposal"]["operations"]
+    assert [one["ordinal"] for one in operations] == list(range(13))
+    scouts[0].proposals.submit_proposal(proposal_id=draft)
+    assert approve(clara, draft).message_key == "PROPOSAL_COMMITTED"
+    assert len(titles(clara)) == 13
+    assert clara.office.rebuild("main").same

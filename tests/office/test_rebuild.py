@@ -140,7 +140,7 @@ class Story:
 
 @pytest.mark.requirement("NEW-08")
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],

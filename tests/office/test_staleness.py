@@ -1,7 +1,11 @@
 """What happens to a proposal when the ground it stands on moves, and how it is brought up to date."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 
+from engross.replies import Reply
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.office.desk import approve, facts, proposal_of, show, status, suggestions, titles
@@ -210,3 +214,30 @@ def test_two_proposals_about_one_book_the_second_to_be_decided_is_stale(curator:
     book_now = curator.shelf.get_book(id=book).data["book"]
     assert (book_now["author"], book_now["notes"]) == ("Frank Herbert", "spice")
     assert curator.office.rebuild("main").same
+
+
+def test_an_approval_and_a_change_at_once_never_overwrite_each_other(offices: Offices) -> None:
+    clara = offices.open()
+    dora = offices.open().as_("dora", "human", ["curator"])
+    agent = clara.as_("scout", "agent", ["agent"])
+    for number in range(5):
+        book = clara.shelf.add_book(title=f"Book {number}").data["book"]["id"]
+        proposal = proposal_of(agent.shelf.change_book(id=book, notes="proposed"))
+        token = show(clara, proposal)["approval_token"]
+        together = Barrier(2)
+
+        def decide(proposal: str = proposal, token: str = token, start: Barrier = together) -> Reply:
+            start.wait(timeout=30)
+            return clara.proposals.review_proposal(proposal_id=proposal, decision="approve", approval_token=token)
+
+        def change(book: str = book, start: Barrier = together) -> Reply:
+            start.wait(timeout=30)
+            return dora.shelf.change_book(id=book, notes="direct", expected_version=1)
+
+        with ThreadPoolExecutor(2) as threads:
+            decided, changed = threads.submit(decide), threads.submit(change)
+        outcome = (decided.result().message_key, changed.result().message_key)
+        assert outcome in [("PROPOSAL_COMMITTED", "VERSION_CONFLICT"), ("PROPOSAL_STALE", "UPDATED")]
+        now = clara.shelf.get_book(id=book).data["book"]
+        assert (now["version"], now["notes"]) == (2, "proposed" if changed.result().reply_type == "I" else "direct")
+    assert clara.office.rebuild("main").same

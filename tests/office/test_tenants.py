@@ -228,11 +228,11 @@ def test_a_tenant_named_in_the_arguments_is_refused(curator: Client) -> None:
         assert (refused.message_key, refused.data["field"]) == ("FIELD_NOT_ALLOWED", field)
 
 
-@pytest.mark.parametrize("tenant", ["", "a/b", "..", "a b", "x" * 200, "here' OR 1=1 --", "\u00fc"])
-def test_a_name_that_is_fit_for_no_tenant_gets_nowhere(curator: Client, tenant: str) -> None:
-    strange = Client(curator.office, tenant, Principal("clara", "human", frozenset({"curator"})))
-    for answer in (strange.shelf.list_books(), strange.shelf.add_book(title="Dune")):
-        assert answer.reply_type == "E"
+def test_a_name_that_is_fit_for_no_tenant_gets_nowhere(curator: Client) -> None:
+    for tenant in ("", "a/b", "..", "a b", "x" * 200, "here' OR 1=1 --", "\u00fc"):
+        strange = Client(curator.office, tenant, Principal("clara", "human", frozenset({"curator"})))
+        for answer in (strange.shelf.list_books(), strange.shelf.add_book(title="Dune")):
+            assert answer.reply_type == "E", tenant
     assert facts(curator) == []
 
 

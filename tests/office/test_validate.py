@@ -144,15 +144,16 @@ def test_trying_out_takes_no_key(curator: Client) -> None:
     assert (added.message_key, added.data["idempotent_replay"]) == ("CREATED", False)
 
 
-@pytest.mark.parametrize("operation", ["addBok", "shelf.add-bok", "getBook", "shelf.get-book", ""])
-def test_an_operation_that_is_no_write_is_invalid(curator: Client, operation: str) -> None:
-    refused = validate(curator, operation, title="Dune")
-    assert (refused.reply_type, refused.message_key) == ("I", "UNKNOWN_OPERATION")
+def test_an_operation_that_is_no_write_is_invalid(curator: Client) -> None:
+    for operation in ("addBok", "shelf.add-bok", "getBook", "shelf.get-book", ""):
+        refused = validate(curator, operation, title="Dune")
+        assert (refused.reply_type, refused.message_key) == ("I", "UNKNOWN_OPERATION"), operation
 
 
-@pytest.mark.parametrize("arguments", [{}, {"operation": "addBook"}, {"operation": "addBook", "payload": []}])
-def test_a_malformed_question_is_invalid(curator: Client, arguments: dict[str, Any]) -> None:
-    assert curator.call("office.validate-write", arguments).reply_type == "I"
+def test_a_malformed_question_is_invalid(curator: Client) -> None:
+    questions: list[dict[str, Any]] = [{}, {"operation": "addBook"}, {"operation": "addBook", "payload": []}]
+    for arguments in questions:
+        assert curator.call("office.validate-write", arguments).reply_type == "I"
 
 
 def test_a_crash_of_the_flow_is_an_error_of_the_check_too(offices: Offices) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described
 from engross.ledger import Fact, Reader, State, Unit
@@ -69,7 +69,7 @@ def board(conduct: Conduct | None = None, *, version: str = "1.0.0") -> Aggregat
         said = acts.perform(unit)
         if said is not None:
             return said
-        note = {"id": unit.new_id("note_"), "version": 1, **arguments}
+        note: dict[str, Any] = {"id": unit.new_id("note_"), "version": 1, **arguments}
         unit.append("NotePinned", note["id"], 0, dict(arguments), fields=("text", "colour"))
         finished = acts.finish(unit)
         return {"note": note} if finished is None else finished
@@ -123,8 +123,7 @@ def board(conduct: Conduct | None = None, *, version: str = "1.0.0") -> Aggregat
         acts.apply(state)
         note = fact.payload or {}
         state.execute(
-            "INSERT INTO notes (tenant, id, version, text, colour)"
-            " VALUES (:tenant, :id, :version, :text, :colour)",
+            "INSERT INTO notes (tenant, id, version, text, colour) VALUES (:tenant, :id, :version, :text, :colour)",
             id=fact.subject,
             version=fact.version,
             text=note["text"],
@@ -159,9 +158,7 @@ class TakeDown(TypedDict):
 
 def find_note(reader: Reader, note_id: str) -> dict[str, Any]:
     """The note, or Invalid."""
-    note = reader.row(
-        "SELECT id, version, text, colour FROM notes WHERE tenant = :tenant AND id = :id", id=note_id
-    )
+    note = reader.row("SELECT id, version, text, colour FROM notes WHERE tenant = :tenant AND id = :id", id=note_id)
     if note is None:
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "note", "id": note_id}, field="id")
     return note

@@ -106,7 +106,6 @@ def test_what_was_done_elsewhere_leaves_a_fact_a_receipt_and_an_answer(
 ) -> None:
     first = curator.post.send_letter(to="Ada", client_request_id=KEY)
     assert first.message_key == "DONE"
-    assert first.data is not None
     assert first.data["posted"] is True
     assert facts(curator) == [("post", "Reached")]
     (receipt,) = rows(curator, "SELECT position, body FROM receipts WHERE tenant = :tenant")
@@ -130,9 +129,7 @@ def test_the_fact_shows_neither_arguments_nor_answer(curator: Client, other: Oth
 
 
 @pytest.mark.requirement("ARCH-32")
-def test_the_other_system_gets_a_key_to_recognise_a_repetition_by(
-    curator: Client, other: OtherSystem
-) -> None:
+def test_the_other_system_gets_a_key_to_recognise_a_repetition_by(curator: Client, other: OtherSystem) -> None:
     curator.post.send_letter(to="Ada", client_request_id=KEY)
     curator.post.send_letter(to="Ada")
     curator.post.send_letter(to="Ada")
@@ -163,10 +160,8 @@ def test_a_dry_run_calls_nobody_and_leaves_nothing(curator: Client, other: Other
     before = everything(curator)
     rehearsed = curator.post.send_letter.dry_run(to="Ada", client_request_id=KEY)
     assert rehearsed.message_key == "VALIDATION_DONE"
-    assert rehearsed.data is not None
     assert rehearsed.data["would"]["mode"] == "direct"
     answer = curator.call("office.validate-write", {"operation": "sendLetter", "payload": {"to": "Ada"}})
-    assert answer.data is not None
     assert answer.data["valid"] is True
     assert other.calls == []
     assert everything(curator) == before
@@ -202,7 +197,6 @@ def test_while_the_call_is_under_way_a_retry_is_told_when_to_come_back(
         signal.set()
         assert first.result(PATIENCE).message_key == "DONE"
     assert told.message_key == "REQUEST_IN_PROGRESS"
-    assert told.data is not None
     assert 1 <= told.data["retry_after_seconds"] <= 60
     assert is_replay(asking.post.send_letter(to="Ada", client_request_id=KEY))
     assert len(other.calls) == 1
@@ -266,7 +260,6 @@ def test_what_went_wrong_after_the_call_went_out_keeps_the_lease(
     for client in (curator, offices.open(post(other))):
         told = client.post.send_letter(to="Ada", client_request_id=KEY)
         assert told.message_key == "REQUEST_IN_PROGRESS"
-        assert told.data is not None
         assert told.data["retry_after_seconds"] == 60
     assert len(other.calls) == 1
 
@@ -285,7 +278,6 @@ def test_of_a_call_that_must_not_be_repeated_an_expired_lease_leaves_the_outcome
     for client in (curator, offices.open(post(other))):
         unknown = client.post.send_letter(to="Ada", client_request_id=KEY)
         assert (unknown.message_key, unknown.reply_type) == ("OUTCOME_UNKNOWN", "E")
-        assert unknown.data is not None
         assert unknown.data["outcome"] == "unknown"
         assert unknown.data["original_request_time"] == began
         assert not unknown.retryable
@@ -348,8 +340,6 @@ def test_of_two_that_ran_under_one_key_the_first_to_settle_gives_the_answer(
         second = successor.post.announce(to="everybody", client_request_id=KEY)
         signal.set()
         late = first.result(PATIENCE)
-    assert second.data is not None
-    assert late.data is not None
     assert (second.data["posted"], is_replay(second)) == ("by the second", False)
     assert (late.data["posted"], is_replay(late)) == ("by the second", True)
     assert facts(curator) == [("post", "Reached")]
@@ -363,11 +353,9 @@ def test_a_call_that_takes_too_long_is_given_up_and_says_that_nobody_knows(
     curator = offices.open(post(other, timeout_seconds=0.05))
     late = curator.post.send_letter(to="Ada", client_request_id=KEY)
     assert (late.message_key, late.reply_type) == ("TIMEOUT", "E")
-    assert late.data is not None
     assert (late.data["outcome"], late.data["client_request_id"]) == ("unknown", KEY)
     assert [key["state"] for key in keys(curator)] == ["leased"]
     unkeyed = curator.post.send_letter(to="Ada")
-    assert unkeyed.data is not None
     assert unkeyed.data["outcome"] == "unknown"
     other.answer = lambda reaching: {"posted": True}
     assert curator.post.send_letter(to="Bob").ok
@@ -390,7 +378,6 @@ def test_a_store_that_fails_when_settling_leaves_the_lease(
     failed = curator.post.send_letter(to="Ada", client_request_id=KEY)
     monkeypatch.setattr(store, "write", write)
     assert failed.message_key == "STORE_UNAVAILABLE"
-    assert failed.data is not None
     assert failed.data["outcome"] == "unknown"
     assert [key["state"] for key in keys(curator)] == ["leased"]
     assert curator.post.send_letter(to="Ada", client_request_id=KEY).message_key == "REQUEST_IN_PROGRESS"
@@ -407,11 +394,9 @@ def test_a_risky_call_goes_out_only_when_it_was_confirmed(
     assert asked.message_key == "CONFIRMATION_REQUIRED"
     assert other.calls == []
     assert count(curator, "keys") == 0
-    assert asked.data is not None
     token = asked.data["confirm_token"]
     drifted = curator.post.send_money(to="Bob", client_request_id=KEY, confirm_token=token)
     assert drifted.message_key == "PLAN_DRIFT"
-    assert drifted.data is not None
     assert drifted.data["moved"] == [{"what": "arguments"}]
     done = curator.post.send_money(to="Ada", client_request_id=KEY, confirm_token=token)
     assert done.message_key == "DONE"
@@ -424,14 +409,10 @@ def test_a_risky_call_goes_out_only_when_it_was_confirmed(
 
 
 def approval(curator: Client, proposed: Reply, **more: Any) -> Reply:
-    assert proposed.data is not None
     proposal_id = proposed.data["proposal"]["id"]
     shown = curator.proposals.get_proposal(proposal_id=proposal_id)
-    assert shown.data is not None
     token = shown.data["approval_token"]
-    return curator.proposals.review_proposal(
-        proposal_id=proposal_id, decision="approve", approval_token=token, **more
-    )
+    return curator.proposals.review_proposal(proposal_id=proposal_id, decision="approve", approval_token=token, **more)
 
 
 @pytest.mark.requirement("ARCH-32")
@@ -444,7 +425,6 @@ def test_an_agents_call_is_proposed_and_goes_out_exactly_once_when_approved(
     assert other.calls == []
     done = approval(curator, proposed, client_request_id="review-0001")
     assert done.message_key == "PROPOSAL_COMMITTED"
-    assert done.data is not None
     (carried,) = done.data["carried_out"]
     assert (carried["operation"], carried["message_key"]) == ("post.send-letter", "DONE")
     (call,) = other.calls
@@ -452,7 +432,6 @@ def test_an_agents_call_is_proposed_and_goes_out_exactly_once_when_approved(
     assert facts(curator)[-1] == ("post", "Reached")
     again = agent.post.send_letter(to="Ada", client_request_id=KEY)
     assert is_replay(again)
-    assert again.data is not None
     assert again.data["proposal"]["current_status"] == "accepted"
     curator.office.tidy()
     assert len(other.calls) == 1
@@ -461,9 +440,7 @@ def test_an_agents_call_is_proposed_and_goes_out_exactly_once_when_approved(
 def test_approving_twice_with_one_key_calls_once(curator: Client, other: OtherSystem) -> None:
     agent = curator.as_("scout", "agent", ["agent"])
     proposed = agent.post.send_letter(to="Ada")
-    assert proposed.data is not None
     shown = curator.proposals.get_proposal(proposal_id=proposed.data["proposal"]["id"])
-    assert shown.data is not None
     review = {
         "proposal_id": proposed.data["proposal"]["id"],
         "decision": "approve",
@@ -505,7 +482,6 @@ def test_an_approval_stands_even_if_the_call_it_approved_fails(
     other.answer = raising(failure)
     done = approval(curator, proposed)
     assert done.message_key == "PROPOSAL_COMMITTED"
-    assert done.data is not None
     assert [carried["code"][:-4][-1] for carried in done.data["carried_out"]] == ["E"]
     assert "hunter2" not in repr(done)
     other.answer = lambda reaching: {"posted": True}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -234,27 +232,30 @@ def test_a_connection_that_breaks_under_a_look_is_a_clean_failure(
 
 @pytest.mark.requirement("REL-04")
 @pytest.mark.faults
-def test_a_server_that_crashes_comes_back_with_everything_it_confirmed() -> None:
-    server = PostgresServer()
+def test_a_server_that_is_killed_comes_back_with_everything_it_confirmed(
+    postgres_dsn: str, postgres_server: PostgresServer
+) -> None:
+    store = open_store(postgres_dsn, ROOMS, unit_seconds=2)
+    store.write("acme", note("before"))
+
+    def lose_the_server(transaction: Transaction) -> None:
+        write_note(transaction, "lost")
+        postgres_server.kill()
+        write_note(transaction, "never sent")
+
     try:
-        store = open_store(server.create_database(), ROOMS, unit_seconds=2)
-        store.write("acme", note("before"))
-
-        def crash(transaction: Transaction) -> None:
-            write_note(transaction, "lost")
-            (row,) = transaction.rows("SELECT pg_backend_pid() AS pid", {})
-            os.kill(row["pid"], signal.SIGKILL)
-            write_note(transaction, "never sent")
-
         with pytest.raises(Failed) as raised:
-            store.write("acme", crash)
+            store.write("acme", lose_the_server)
         assert raised.value.code == codes.STORE_UNAVAILABLE
-        while (failure := attempt(store)) is not None:
-            assert failure.code == codes.STORE_UNAVAILABLE
-        assert notes(store) == ["after", "before"]
-        store.close()
+        failure = attempt(store)
+        assert failure is not None
+        assert failure.code == codes.STORE_UNAVAILABLE
     finally:
-        server.stop()
+        postgres_server.start()
+    while (failure := attempt(store)) is not None:
+        assert failure.code == codes.STORE_UNAVAILABLE
+    assert notes(store) == ["after", "before"]
+    store.close()
 
 
 def attempt(store: Store) -> Failed | None:

@@ -1,7 +1,7 @@
 """Facts, receipts, keys and seals, and the units of work that write them."""
 
 from . import keys
-from .canonical import canonical, digest, fingerprint
+from .canonical import canonical, digest, fingerprint, keyed_digest
 from .commit import write_commit
 from .erasure import erase_subject, is_erased_subject, last_version
 from .factbook import ERASED, REACHED, FactBook
@@ -53,6 +53,7 @@ __all__ = [
     "is_erased",
     "is_erased_subject",
     "key_row",
+    "keyed_digest",
     "keys",
     "last_seal",
     "last_version",

@@ -40,7 +40,7 @@ class Checkpoint:
             data = orjson.loads(path.read_bytes())
             pins = {tenant: Pin(**pin) for tenant, pin in data.items()}
         except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise Invalid(codes.MALFORMED_INPUT, {"problem": "the file holds no checkpoint"}) from error
+            raise Invalid(codes.BACKUP_INVALID, {"problem": "the file holds no checkpoint"}) from error
         return cls(MappingProxyType(pins))
 
     def save(self, path: Path) -> None:

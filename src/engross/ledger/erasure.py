@@ -16,9 +16,9 @@ from .unit import Unit
 def erase_subject(unit: Unit, aggregate: str, subject: str, follows: int) -> int:
     """Erase one subject; the answer is how many payloads went."""
     unit.transaction.execute(
-        "UPDATE keys SET answer = NULL, state = 'erased' WHERE tenant = :tenant AND answer IS NOT NULL"
-        " AND (answer LIKE :mentioned ESCAPE '~' OR position IN (SELECT position FROM facts"
-        " WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject))",
+        "UPDATE keys SET answer = NULL, fingerprint = '', state = 'erased'"
+        " WHERE tenant = :tenant AND answer IS NOT NULL AND (answer LIKE :mentioned ESCAPE '~' OR position IN ("
+        " SELECT position FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject))",
         {"aggregate": aggregate, "subject": subject, "mentioned": _mentioned(subject)},
     )
     gone = unit.transaction.execute(

@@ -27,7 +27,8 @@ SELECT = (
 )
 INSERT = (
     "INSERT INTO keys (tenant, operation, key, principal, fingerprint, state, position, answer, created_at, expires_at)"
-    " VALUES (:tenant, :operation, :key, :principal, :fingerprint, :state, :position, :answer, :created_at, :expires_at)"
+    " VALUES (:tenant, :operation, :key, :principal, :fingerprint, :state, :position, :answer,"
+    " :created_at, :expires_at)"
 )
 """The primary key refuses it where there is a row already: what may be replaced is taken away before."""
 

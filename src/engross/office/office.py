@@ -9,7 +9,7 @@ from pathlib import Path
 from engross.calls import Clock, Context, Principal, instant, now
 from engross.flows import Aggregate, Catalogue
 from engross.governance import Knobs, Limits, PlanTokens, Policy
-from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, rebuild_state, state_digest
+from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, keyed_digest, rebuild_state, state_digest
 from engross.pipeline import (
     Answers,
     Fittings,
@@ -76,6 +76,7 @@ class Office:
             knobs=knobs,
             limits=Limits(knobs, settings.redis),
             tokens=PlanTokens(self._key.secret("plan token")),
+            digest=keyed_digest(self._key.secret("digest")),
             answers=_answers(settings),
             clock=clock,
             blobs=lambda tenant: Blobs(folder / "blobs", tenant),

@@ -6,14 +6,14 @@ proposal is refused and the overlap named. What comes out needs a review of its 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from engross.calls import Decision, FactDraft, Plan, instant_after
 from engross.governance import Proposal, StoredPlan, add_plan, move, open_proposal, refusal
 from engross.ledger import Fact, Unit, drafts_digest, history
-from engross.pipeline import Fittings, author_context, current_version
+from engross.pipeline import Fittings, author_context, moved_since
 from engross.replies import Invalid, codes
 
 from .plans import Pieces, flow_of, perform_plan
@@ -84,7 +84,7 @@ def _stored(old: StoredPlan, plan: Plan, decision: Decision) -> StoredPlan:
 
 
 def _refuse_overlap(unit: Unit, proposal: Proposal, plans: Sequence[StoredPlan]) -> None:
-    overlaps = [overlap for subject, base in proposal.base.items() if (overlap := _overlap(unit, subject, base, plans))]
+    overlaps = [overlap for moved in moved_since(unit, proposal) if (overlap := _overlap(unit, moved, plans))]
     if overlaps:
         raise Invalid(
             codes.PROPOSAL_STALE,
@@ -97,18 +97,15 @@ def _refuse_overlap(unit: Unit, proposal: Proposal, plans: Sequence[StoredPlan])
         )
 
 
-def _overlap(unit: Unit, subject: str, base: int, plans: Sequence[StoredPlan]) -> dict[str, Any] | None:
-    current = current_version(unit.reading, subject)
-    if current == base:
-        return None
-    aggregate, _, name = subject.partition("/")
+def _overlap(unit: Unit, moved: Mapping[str, Any], plans: Sequence[StoredPlan]) -> dict[str, Any] | None:
+    aggregate, _, name = moved["subject"].partition("/")
     ours = [fact for plan in plans for fact in plan.facts if (fact.aggregate, fact.subject) == (aggregate, name)]
-    theirs = history(unit.reading, aggregate, name, after_version=base)
+    theirs = history(unit.reading, aggregate, name, after_version=moved["from"])
     both = _fields(ours) & _fields(theirs)
     if not ours or (not both and not _is_whole(ours) and not _is_whole(theirs)):
         return None
     fields = sorted(both or _fields(ours) or _fields(theirs))
-    return {"subject": subject, "from": base, "to": current, "fields": fields, "gone": theirs[-1].ends}
+    return {**moved, "fields": fields, "gone": theirs[-1].ends}
 
 
 def _fields(facts: Iterable[FactDraft | Fact]) -> set[str]:

@@ -62,7 +62,7 @@ def approve(fittings: Fittings, unit: Unit, proposal: Proposal, arguments: Mappi
         answer.data,
         answer.code,
         answer.params,
-        receipt=_receipt(unit, proposal, allowed),
+        receipt=_receipt(fittings, unit, proposal, allowed),
         errands=tuple(_errand(plan, proposal) for plan in proposal.plans if plan.kind == "reach"),
     )
 
@@ -138,7 +138,7 @@ def _committed(fittings: Fittings, unit: Unit, proposal: Proposal, plan: StoredP
     return {"operation": plan.flow, "answer": performed.answer}
 
 
-def _receipt(unit: Unit, proposal: Proposal, allowed: Decision) -> dict[str, Any]:
+def _receipt(fittings: Fittings, unit: Unit, proposal: Proposal, allowed: Decision) -> dict[str, Any]:
     return {
         "proposal": proposal.id,
         "author": proposal.author.as_data(),
@@ -149,7 +149,7 @@ def _receipt(unit: Unit, proposal: Proposal, allowed: Decision) -> dict[str, Any
                 "flow": plan.flow,
                 "version": plan.flow_version,
                 "tier": plan.tier,
-                "facts_digest": plan.facts_digest,
+                "facts_digest": fittings.digest(plan.facts_digest),
             }
             for plan in proposal.plans
         ],

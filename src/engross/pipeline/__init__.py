@@ -8,7 +8,7 @@ from .path import walk
 from .perform import (
     Performed,
     author_context,
-    current_version,
+    current_versions,
     moved_since,
     perform,
     prepare,
@@ -31,7 +31,7 @@ __all__ = [
     "Workers",
     "adrive",
     "author_context",
-    "current_version",
+    "current_versions",
     "drive",
     "moved_since",
     "perform",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from engross.calls import Clock
 from engross.flows import Catalogue
@@ -27,6 +28,7 @@ class Fittings:
     knobs: Knobs
     limits: Limits
     tokens: PlanTokens
+    digest: Callable[[Any], str]
     answers: Answers
     clock: Clock
     blobs: Callable[[str], Blobs]

@@ -6,13 +6,14 @@ Exceptions steer inside; here, at the boundary, every one of them becomes a Repl
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 
 from engross.calls import Context
 from engross.flows import Flow, shortened
 from engross.ledger import Reader
 from engross.replies import Coded, Reply, Trace, log_end, record_crash, reply, reply_of
+from engross.store import Reading
 
 from .admit import admit
 from .afterwards import afterwards
@@ -72,12 +73,14 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
     assert suggester is not None
     data: Mapping[str, Any] = answer.data
     told = data["answer"] if context.dry_run else data
+
+    def think(reading: Reading) -> list[Any]:
+        return list(cast(Iterable[Any], suggester(Reader(reading, context), told)))
+
     try:
         found = yield Work(
             fittings.workers,
-            lambda: fittings.store.read(
-                context.tenant, lambda reading: list(suggester(Reader(reading, context), told))
-            ),
+            lambda: fittings.store.read(context.tenant, think, timeout=SUGGEST_SECONDS),
             min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS),
         )
         data = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,10 @@ from engross.replies import REGISTRY, Failed, Invalid, codes
 from engross.store import Reading
 
 from .fittings import Fittings
+from .steps import time_left
 
 HIGHEST_TIER = 4
+ASKED_AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,9 @@ def prepare(fittings: Fittings, context: Context, flow: Flow, arguments: Mapping
     preparer = flow.preparer
     if preparer is None:
         return arguments
-    return fittings.store.read(context.tenant, lambda reading: preparer(Reader(reading, context), arguments))
+    return fittings.store.read(
+        context.tenant, lambda reading: preparer(Reader(reading, context), arguments), timeout=time_left(context)
+    )
 
 
 def perform(
@@ -103,22 +107,32 @@ def refuse_stale(reader: Reader, proposal: Proposal) -> None:
 
 def moved_since(reader: Reader, proposal: Proposal) -> list[dict[str, Any]]:
     """Which subjects have another version now than the proposal builds on."""
+    base = proposal.base
+    current = current_versions(reader.reading, list(base))
     return [
-        {"subject": subject, "from": version, "to": current}
-        for subject, version in proposal.base.items()
-        if (current := current_version(reader.reading, subject)) != version
+        {"subject": subject, "from": version, "to": current[subject]}
+        for subject, version in base.items()
+        if current[subject] != version
     ]
 
 
-def current_version(reading: Reading, subject: str) -> int:
-    """The committed version of `aggregate/subject`; 0 when there is none."""
-    aggregate, _, name = subject.partition("/")
-    rows = reading.rows(
-        "SELECT max(version) AS version FROM facts"
-        " WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject",
-        {"aggregate": aggregate, "subject": name},
-    )
-    return int(rows[0]["version"] or 0)
+def current_versions(reading: Reading, subjects: Sequence[str]) -> dict[str, int]:
+    """The committed version of each `aggregate/subject`; 0 where there is none."""
+    versions = dict.fromkeys(subjects, 0)
+    for start in range(0, len(subjects), ASKED_AT_ONCE):
+        asked = [subject.partition("/") for subject in subjects[start : start + ASKED_AT_ONCE]]
+        params = {f"a{n}": aggregate for n, (aggregate, _, _) in enumerate(asked)}
+        params |= {f"s{n}": name for n, (_, _, name) in enumerate(asked)}
+        wanted = ", ".join(f"(:a{n}, :s{n})" for n in range(len(asked)))
+        rows = reading.rows(
+            f"WITH wanted (aggregate, subject) AS (VALUES {wanted})"
+            " SELECT w.aggregate, w.subject, max(f.version) AS version FROM wanted w JOIN facts f"
+            " ON f.tenant = :tenant AND f.aggregate = w.aggregate AND f.subject = w.subject"
+            " GROUP BY w.aggregate, w.subject",
+            params,
+        )
+        versions |= {f"{row['aggregate']}/{row['subject']}": row["version"] for row in rows}
+    return versions
 
 
 def stale(proposal: Proposal, moved: list[dict[str, Any]]) -> Invalid:

@@ -4,8 +4,9 @@
     call      holding no transaction, on a worker, until the deadline
     settle    a fact, the receipt and the answer under the key
 
-What the flow refuses (Invalid, Denied) was not done, and the lease is given back. Of anything else nobody knows whether the
-other system acted: the lease stays, and once it has run out only a flow that is idempotent runs again under that key.
+What the flow refuses (Invalid, Denied) was not done, and the lease is given back. Of anything else nobody knows whether
+the other system acted: the lease stays, and once it has run out only a flow that is idempotent runs again under that
+key.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from engross.calls import Answer, Context, Decision, Errand, Plan, derived_id
 from engross.flows import Checked, Flow
-from engross.ledger import REACHED, Unit, digest, key_row, keys, release_key
+from engross.ledger import REACHED, Unit, key_row, keys, release_key
 from engross.replies import Denied, Failed, Invalid, Reply, freeze
 from engross.store import Transaction
 
@@ -197,8 +198,8 @@ def _settle(
             return found
         release_key(transaction, context.flow, context.client_request_id or "")
     carried: Mapping[str, Any] = {
-        "arguments_digest": digest(plan.arguments),
-        "answer_digest": digest(freeze(answer.data)),
+        "arguments_digest": fittings.digest(plan.arguments),
+        "answer_digest": fittings.digest(freeze(answer.data)),
     }
     unit.append(REACHED, context.message_id, 0, carried)
     return record_commit(fittings, unit, flow, plan, answer, decision, mark)

@@ -15,7 +15,7 @@ from engross.store import Reading, Transaction
 from .draft import see_draft, undecided_proposal
 from .fittings import Fittings
 from .perform import as_answer
-from .steps import Look, Steps, Work, Write
+from .steps import Look, Steps, Work, Write, time_left
 
 
 def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[Reply]:
@@ -51,7 +51,9 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
         result = yield Look(fittings.store, context.tenant, on_snapshot, fittings.workers, deadline)
     else:
         result = yield Work(
-            fittings.workers, lambda: fittings.store.read(context.tenant, on_snapshot), deadline
+            fittings.workers,
+            lambda: fittings.store.read(context.tenant, on_snapshot, timeout=time_left(context)),
+            deadline,
         )
     return _reply(as_answer(result), checked, fittings.most_reply_bytes)
 

@@ -19,7 +19,7 @@ from engross.governance import (
     find_proposal,
     open_proposal,
 )
-from engross.ledger import Unit, digest, key_row, receipt_for, write_commit
+from engross.ledger import Unit, key_row, receipt_for, write_commit
 from engross.replies import Failed, FrozenDict, Reply, codes, freeze, reply
 
 from .answers import Remembered
@@ -144,7 +144,7 @@ def _write(
             context,
             position=position,
             flow_version=flow.version,
-            arguments_digest=digest(plan.arguments),
+            arguments_digest=fittings.digest(plan.arguments),
             facts=[written.fact for written in unit.written],
             decision=decision,
             switches=_switches(fittings, context),

@@ -4,9 +4,9 @@
     the adapter cache   a retry that comes soon (answers)
     the key's row       what counts; looked up before the write's own transaction does anything else
 
-Same key and same request: the first answer again, marked as a replay. Same key, other request or other principal: Invalid,
-and nothing of the first is told. Still running: Invalid, with when to come back. Only what was committed is remembered, so
-a call that was refused or crashed may be made again with its key.
+Same key and same request: the first answer again, marked as a replay. Same key, other request or other principal:
+Invalid, and nothing of the first is told. Still running: Invalid, with when to come back. Only what was committed is
+remembered, so a call that was refused or crashed may be made again with its key.
 """
 
 from __future__ import annotations
@@ -67,12 +67,13 @@ def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
     context = unit.context
     key = context.client_request_id or ""
     stored = find_key(unit.transaction, context.flow, key)
-    if stored is not None and stored.is_past(context.occurred_at):
-        return _unused(unit, key, clearing=True)
-    if stored is None:
-        return _unused(unit, key)
+    if stored is None or stored.is_past(context.occurred_at):
+        _take(unit, key, clearing=stored is not None)
+        return None
     if stored.principal != context.principal.id:
         raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
+    if stored.state == "erased":
+        raise _erased(key)
     if stored.fingerprint != mark:
         raise Invalid(
             codes.IDEMPOTENCY_KEY_REUSED,
@@ -82,9 +83,9 @@ def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
         )
     if stored.state == "leased":
         _refuse_leased(stored, flow, context)
-        return _unused(unit, key, clearing=True)
-    if stored.answer is None:
-        raise _erased(key)
+        _take(unit, key, clearing=True)
+        return None
+    assert stored.answer is not None
     return Remembered(stored.principal, mark, stored.answer, stored.position, stored.created_at)
 
 
@@ -98,8 +99,8 @@ def settled(unit: Unit, mark: str) -> Remembered | None:
     return Remembered(stored.principal, mark, stored.answer, stored.position, stored.created_at)
 
 
-def _unused(unit: Unit, key: str, *, clearing: bool = False) -> None:
-    """The key is this call's, once no other process is about to use it."""
+def _take(unit: Unit, key: str, *, clearing: bool) -> None:
+    """The key is this call's, once no other process is about to use it and no row is in the way."""
     operation = unit.context.flow
     if not unit.transaction.claim(f"{operation}/{key}"):
         raise RequeueError from in_progress()

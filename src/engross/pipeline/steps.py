@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
+from engross.calls import Context
 from engross.replies import Failed, codes
 from engross.store import Reading, Store, TooLong, Transaction
 
@@ -36,20 +37,17 @@ Steps = Generator[Step, Any, T]
 
 def drive(steps: Steps[T]) -> T:
     """Walk the path on this thread."""
-    send: Callable[[], Step] = lambda: next(steps)  # noqa: E731
+    result: Any = None
+    failure: Exception | None = None
     try:
         while True:
+            step = steps.send(result) if failure is None else steps.throw(failure)
             try:
-                step = send()
-            except StopIteration as end:
-                value: T = end.value
-                return value
-            try:
-                result = step.block()
-            except Exception as error:
-                send = _throwing(steps, error)
-            else:
-                send = _sending(steps, result)
+                result, failure = step.block(), None
+            except Exception as raised:
+                result, failure = None, raised
+    except StopIteration as end:
+        return cast(T, end.value)
     finally:
         # A caller who is interrupted must not keep its key until somebody collects the garbage.
         steps.close()
@@ -57,30 +55,35 @@ def drive(steps: Steps[T]) -> T:
 
 async def adrive(steps: Steps[T]) -> T:
     """Walk the path on this event loop."""
-    send: Callable[[], Step] = lambda: next(steps)  # noqa: E731
+    result: Any = None
+    failure: Exception | None = None
     try:
         while True:
+            step = steps.send(result) if failure is None else steps.throw(failure)
             try:
-                step = send()
-            except StopIteration as end:
-                value: T = end.value
-                return value
-            try:
-                result = await step.wait()
-            except Exception as error:
-                send = _throwing(steps, error)
-            else:
-                send = _sending(steps, result)
+                result, failure = await step.wait(), None
+            except Exception as raised:
+                result, failure = None, raised
+    except StopIteration as end:
+        return cast(T, end.value)
     finally:
         steps.close()
 
 
-def _sending(steps: Steps[Any], result: Any) -> Callable[[], Step]:
-    return lambda: steps.send(result)
+def time_left(context: Context) -> float:
+    """The seconds until a call's deadline, at least a moment."""
+    return max(0.001, (context.deadline or 0.0) - time.monotonic())
 
 
-def _throwing(steps: Steps[Any], error: Exception) -> Callable[[], Step]:
-    return lambda: steps.throw(error)
+async def ended(future: Future[Any], seconds: float) -> bool:
+    """Whether the future has an outcome by then."""
+    import asyncio
+
+    wrapped = asyncio.wrap_future(future)
+    # Else the loop would tell everybody about an exception that nobody asked this one for.
+    wrapped.add_done_callback(lambda done: done.cancelled() or done.exception())
+    done, _ = await asyncio.wait([wrapped], timeout=seconds)
+    return bool(done)
 
 
 def contained(work: Callable[P, T]) -> Callable[P, T]:
@@ -133,10 +136,7 @@ class Landing:
 
     async def wait(self) -> bool:
         """Wait on this event loop."""
-        import asyncio
-
-        done, _ = await asyncio.wait([asyncio.wrap_future(self.future)], timeout=self.seconds)
-        return bool(done)
+        return await ended(self.future, self.seconds)
 
 
 class Work:
@@ -162,18 +162,15 @@ class Work:
 
     async def wait(self) -> Any:
         """Wait on this event loop."""
-        import asyncio
-
         future = self.workers.submit(contained(self.work))
         seconds = max(0.0, self.deadline - time.monotonic())
-        done, _ = await asyncio.wait([asyncio.wrap_future(future)], timeout=seconds)
-        if done:
+        if await ended(future, seconds):
             return future.result()
         self._give_up(future, seconds)
 
     def _give_up(self, future: Future[Any], seconds: float) -> None:
         self.workers.abandon(future)
-        raise Failed(codes.TIMEOUT, {"seconds": round(seconds, 3)})
+        raise Failed(codes.TIMEOUT, data={"timeout_seconds": round(seconds, 3)})
 
 
 class Look:

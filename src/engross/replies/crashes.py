@@ -155,6 +155,12 @@ def _is_same(path: Path, held: os.stat_result) -> bool:
 
 
 def _write_all(file: int, line: bytes) -> None:
+    before = os.fstat(file).st_size
     rest = memoryview(line)
-    while rest:
-        rest = rest[os.write(file, rest) :]
+    try:
+        while rest:
+            rest = rest[os.write(file, rest) :]
+    except OSError:
+        # On a full disk some of the line fits, and would spoil the next one.
+        os.ftruncate(file, before)
+        raise

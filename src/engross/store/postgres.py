@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
@@ -166,10 +166,10 @@ class PostgresTransaction(PostgresReading):
 
 @dataclass(slots=True)
 class Running(Generic[T]):
-    """A unit on its way, and the connection it holds at the moment."""
+    """Work on its way, and the connection it holds at the moment."""
 
     tenant: str
-    work: WriteWork[T]
+    work: Callable[[Any], T]
     connection: Raw | None = None
     lock: Lock = field(default_factory=Lock)
 
@@ -200,6 +200,7 @@ class PostgresStore:
         self._connections = connections
         self._threads = self._new_threads()
         self._accepted: set[Future[Any]] = set()
+        self._reads: dict[int, tuple[float, Running[Any]]] = {}
         self._closed = False
 
     def open(self) -> None:
@@ -247,22 +248,40 @@ class PostgresStore:
 
     def read(self, tenant: str, work: ReadWork[T], *, timeout: float | None = None) -> T:
         """Do the work on a consistent snapshot, on the caller's own thread."""
-        name = tenant_name(tenant)
+        running = Running(tenant_name(tenant), work)
+        self._reclaim()
         try:
             with self._pool.connection() as connection:
-                try:
-                    connection.execute(
-                        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
-                        f"SELECT set_config('engross.tenant', '{name}', true)"
-                    )
-                    return work(PostgresReading(connection, name))
-                finally:
-                    _roll_back(connection)
+                return self._read(running, connection, time.monotonic() + (timeout or self._patience))
         except Exception as error:
             failure = postgres_failure(error)
             if failure is error:
                 raise
             raise failure from error
+
+    def _read(self, running: Running[T], connection: Raw, until: float) -> T:
+        running.hold(connection)
+        self._reads[id(running)] = (until, running)
+        try:
+            connection.execute(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
+                f"SELECT set_config('engross.tenant', '{running.tenant}', true)"
+            )
+            return running.work(PostgresReading(connection, running.tenant))
+        finally:
+            self._reads.pop(id(running), None)
+            _roll_back(connection)
+            running.hold(None)
+
+    def _reclaim(self) -> None:
+        """Before connections run short, take back those of reads that nobody waits for any more."""
+        if len(self._reads) < self._connections // 2:
+            return
+        now = time.monotonic()
+        for key, (until, running) in list(self._reads.items()):
+            if until < now:
+                self._reads.pop(key, None)
+                Thread(target=self._take_away, args=(running,), daemon=True).start()
 
     def read_briefly(self, tenant: str, work: ReadWork[T]) -> T:
         """A trip to a server is never brief enough for an event loop's own thread."""
@@ -348,6 +367,7 @@ class PostgresStore:
 
     def _once(self, running: Running[T]) -> T:
         committing = False
+        self._reclaim()
         try:
             with self._pool.connection() as connection:
                 running.hold(connection)

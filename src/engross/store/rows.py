@@ -16,10 +16,11 @@ class Connection(apsw.Connection):
     def __init__(self, filename: str, **options: Any) -> None:
         super().__init__(filename, **options)
         self.columns: dict[str, tuple[str, ...]] = {}
-        self.set_busy_handler(_take_turns)
+        self.set_busy_handler(take_turns)
 
 
-def _take_turns(tries: int) -> bool:
+def take_turns(tries: int) -> bool:
+    """Wait a moment for whoever holds the file; False after half a minute of it."""
     # SQLite's own handler backs off to 100 ms, which starves one of two processes that both write.
     time.sleep(0.0005 if tries < 20 else 0.002)
     return tries < 15_000

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import apsw
@@ -14,7 +15,7 @@ from engross.replies import Coded
 
 from .failures import sqlite_failure, translated, unavailable
 from .port import Engine, ReadWork, T, TooLong, WriteWork
-from .rows import Connection, Selecting
+from .rows import Connection, Selecting, take_turns
 from .tenancy import tenant_name
 from .tickets import LoopTicket, Outbox, ThreadTicket
 from .writer import Writer
@@ -45,7 +46,7 @@ class SqliteStore:
         """A connection that may write."""
         try:
             connection = Connection(str(self.path), vfs=self._vfs)
-            connection.execute("PRAGMA journal_mode = WAL")
+            _turn_to_the_log(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             # What was erased must not be found in the file's free pages either.
@@ -144,3 +145,14 @@ class SqliteStore:
         connection = self.connect()
         connection.execute("PRAGMA query_only = ON")
         return connection
+
+
+def _turn_to_the_log(connection: Connection) -> None:
+    """Have changes written to a log first. Of several who ask that of a new file at once, SQLite refuses all but one."""
+    for tries in count():
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except apsw.BusyError:
+            if not take_turns(tries):
+                raise

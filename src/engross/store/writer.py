@@ -109,7 +109,11 @@ class SqliteTransaction(Selecting):
     def _sever_if_lost(self, error: apsw.Error) -> None:
         # A unit that shrugs the error off must not go on where each statement would commit by itself.
         if not self._connection.in_transaction:
-            self._connection = Severed(error)
+            self.sever(error)
+
+    def sever(self, error: apsw.Error) -> None:
+        """From now on answer every statement with an error."""
+        self._connection = Severed(error)
 
 
 class Shift:
@@ -120,6 +124,7 @@ class Shift:
         self.queue = queue
         self.finished = finished
         self.running: Ticket | None = None
+        self.transaction: SqliteTransaction | None = None
         self.since = 0.0
         self.batch: list[Ticket] = list(inherited)
         self.deposed = False
@@ -187,6 +192,7 @@ class Shift:
 
     def _overseen(self, ticket: Ticket, transaction: SqliteTransaction) -> Any:
         self.since = time.monotonic()
+        self.transaction = transaction
         self.running = ticket
         try:
             return ticket.work(transaction)
@@ -231,9 +237,10 @@ class Shift:
         return int(self.connection.execute("SELECT head FROM positions").get)
 
     def interrupt(self, culprit: Ticket) -> None:
-        """Stop the statement that a unit runs."""
+        """Stop the statement that a unit runs, and refuse it another one: a short one may end before it is stopped."""
         with self.lock:
-            if self.running is culprit:
+            if self.running is culprit and self.transaction is not None:
+                self.transaction.sever(apsw.InterruptError("the unit took too long"))
                 self.connection.interrupt()
 
     def depose(self, culprit: Ticket) -> list[Ticket] | None:

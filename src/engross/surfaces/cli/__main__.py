@@ -1,0 +1,5 @@
+"""`python -m engross.surfaces.cli`."""
+
+from .app import main
+
+main()

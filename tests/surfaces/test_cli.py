@@ -1,0 +1,145 @@
+"""The command line: what an operator does, and how the program ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from engross.surfaces.client import connect
+from tests.bed.offices import Offices, shelf
+
+
+def engross(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the command as a shell would."""
+    command = [sys.executable, "-m", "engross.surfaces.cli", *map(str, arguments)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGROSS_")}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The folder of a closed office with two books."""
+    folder = tmp_path / "office"
+    with connect(folder, shelf()) as office:
+        assert office.shelf.add_book(title="Dune").ok
+        assert office.shelf.add_book(title="Emma").ok
+    return folder
+
+
+@pytest.mark.requirement("NEW-04")
+def test_verify_is_silent_about_nothing_and_ends_with_0(data: Path) -> None:
+    done = engross("verify", "--data", data, "--json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["verified"], answer["reply"]["message_key"]) == (0, True, "VERIFIED")
+    assert (answer["counts"]["receipts"], answer["counts"]["unsealed"]) == (2, 0)
+    assert {unknown["kind"] for unknown in answer["unknown"]} == {"cut_off_tail", "key_from_store"}
+
+
+@pytest.mark.requirement("NEW-04")
+def test_verify_ends_with_1_when_a_receipt_was_changed(data: Path) -> None:
+    tampered = apsw.Connection(str(data / "office.db"))
+    tampered.execute("UPDATE receipts SET body = replace(body, 'shelf', 'shelv') WHERE position = 1")
+    tampered.close()
+    done = engross("verify", "--data", data, "--json")
+    assert done.returncode == 1
+    assert [finding["position"] for finding in json.loads(done.stdout)["findings"]][:1] == [1]
+
+
+@pytest.mark.requirement("NEW-04")
+def test_a_cut_off_end_is_seen_against_a_checkpoint(data: Path, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "checkpoint.json"
+    assert engross("verify", "--data", data, "--save-checkpoint", checkpoint).returncode == 0
+    cut = apsw.Connection(str(data / "office.db"))
+    for table in ("receipts", "facts", "seals"):
+        cut.execute(f"DELETE FROM {table}")
+    cut.close()
+    assert engross("verify", "--data", data).returncode == 0
+    assert engross("verify", "--data", data, "--checkpoint", checkpoint).returncode == 1
+
+
+@pytest.mark.requirement("ECO-08", "NEW-04")
+def test_a_backup_restores_to_an_office_that_verifies_and_goes_on(data: Path, tmp_path: Path) -> None:
+    saved, other = tmp_path / "shelf.backup", tmp_path / "restored"
+    assert engross("backup", saved, "--data", data).returncode == 0
+    assert engross("verify", saved).returncode == 0
+    assert engross("restore", saved, "--data", other).returncode == 0
+    assert engross("verify", "--data", other).returncode == 0
+    with connect(other, shelf()) as office:
+        assert [book["title"] for book in office.shelf.list_books().data["books"]] == ["Dune", "Emma"]
+        assert office.shelf.add_book(title="Ulysses").ok
+
+
+@pytest.mark.requirement("ECO-08")
+def test_the_export_of_one_tenant_verifies_by_itself_and_holds_no_key(data: Path, tmp_path: Path) -> None:
+    with connect(data, shelf(), tenant="umbrella") as office:
+        assert office.shelf.add_book(title="Ulysses").ok
+    export = tmp_path / "umbrella.export"
+    assert engross("backup", export, "--data", data, "--tenant", "umbrella").returncode == 0
+    done = engross("verify", export, "--json")
+    assert (done.returncode, list(json.loads(done.stdout)["tenants"])) == (0, ["umbrella"])
+    assert b"office.key" not in export.read_bytes()
+    assert b"Dune" not in export.read_bytes()
+
+
+@pytest.mark.requirement("ECO-08")
+def test_migrate_says_what_it_would_do_and_then_does_it(data: Path) -> None:
+    store = apsw.Connection(str(data / "office.db"))
+    for table in ("proposals", "proposal_plans", "proposal_reviews", "proposal_subjects"):
+        store.execute(f"DROP TABLE {table}")
+    store.execute("DELETE FROM migrations WHERE room = 'proposals'")
+    store.close()
+    planned = json.loads(engross("migrate", "--data", data, "--dry-run", "--json").stdout)["would_run"]
+    assert {step["room"] for step in planned} == {"proposals"}
+    assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == planned
+    assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == []
+
+
+@pytest.mark.parametrize("command", [["migrate"], ["backup", "x"], ["verify"]], ids=lambda command: command[0])
+def test_a_folder_without_an_office_is_refused_and_left_alone(command: list[str], tmp_path: Path) -> None:
+    done = engross(*command, "--data", tmp_path / "nowhere", "--json")
+    assert done.returncode in (2, 4)
+    assert json.loads(done.stdout)["reply"]["reply_type"] in "IE"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_backup_is_invalid_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "broken").write_bytes(b"PK not really")
+    done = engross("restore", tmp_path / "broken", "--data", tmp_path / "office", "--json")
+    assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "BACKUP_INVALID")
+    assert not (tmp_path / "office").exists()
+
+
+def test_a_newer_store_is_refused_clearly(data: Path) -> None:
+    store = apsw.Connection(str(data / "office.db"))
+    store.execute("INSERT INTO migrations SELECT room, 99, name, source, digest, applied_at FROM migrations LIMIT 1")
+    store.close()
+    done = engross("migrate", "--data", data, "--json")
+    assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (4, "STORE_NEWER")
+
+
+def test_people_get_text_and_refusals_go_to_the_other_stream(data: Path, tmp_path: Path) -> None:
+    assert engross("verify", "--data", data).stdout.splitlines()[-1] == "verified"
+    refused = engross("migrate", "--data", tmp_path / "nowhere")
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("RECORD_NOT_FOUND")
+
+
+@pytest.mark.requirement("ECO-08")
+def test_an_office_on_postgresql_is_backed_up_and_restored_into_a_file(
+    offices: Offices, tmp_path: Path, store_kind: str
+) -> None:
+    office = offices.open()
+    assert office.shelf.add_book(title="Dune").ok
+    office.close()
+    where = ["--data", offices.folder, *(["--store", offices.store] if offices.store else [])]
+    assert engross("backup", tmp_path / "saved", *where).returncode == 0
+    assert engross("restore", tmp_path / "saved", "--data", tmp_path / "moved").returncode == 0
+    with connect(tmp_path / "moved", shelf()) as moved:
+        assert [book["title"] for book in moved.shelf.list_books().data["books"]] == ["Dune"]
+        assert moved.shelf.add_book(title="Emma").ok
