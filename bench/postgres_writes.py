@@ -12,15 +12,14 @@ from typing import Any
 
 import psycopg
 
-from engross.store import Params, Row
 from engross.store.postgres import RETRIED, PostgresTransaction
 from engross.store.sql import for_psycopg
 from engross.surfaces.client import Client, connect
 from tests.bed.postgres import PostgresServer
 
 from .claims import Claim
+from .notes import Statements, note, notes, varied, written_rows
 from .rounds import interleaved
-from .shelf import Statements, book, shelf, varied
 
 CALLERS = 8
 UNITS = 800
@@ -39,9 +38,9 @@ def measure() -> list[Claim]:
 
 def _measured(server: PostgresServer, folder: Path) -> list[Claim]:
     dsn, bare_dsn = server.create_database(), server.create_database()
-    connect(folder / "bare", shelf(), store=bare_dsn).close()
-    with connect(folder / "office", shelf(), store=dsn) as client:
-        bare = Bare(bare_dsn, sent_statements(client))
+    connect(folder / "bare", notes(), store=bare_dsn).close()
+    with connect(folder / "office", notes(), store=dsn) as client:
+        bare = Bare(bare_dsn, written_rows(client, PostgresTransaction))
         rates = interleaved(
             {
                 "bare psycopg": lambda: rate(bare.unit),
@@ -52,32 +51,6 @@ def _measured(server: PostgresServer, folder: Path) -> list[Claim]:
         bare.close()
     ratio = rates["office"] / rates["bare psycopg"]
     return [Claim("PostgreSQL with 8 callers against bare psycopg", ratio, "at least", 0.5, rates, "commits/s")]
-
-
-def sent_statements(client: Client) -> Statements:
-    """Every statement that one call of add-book sends between BEGIN and COMMIT."""
-    seen: Statements = []
-    execute, rows = PostgresTransaction.execute, PostgresTransaction.rows
-
-    def watched_execute(self: PostgresTransaction, sql: str, params: Params) -> int:
-        seen.append((sql, dict(params)))
-        return execute(self, sql, params)
-
-    def watched_rows(self: PostgresTransaction, sql: str, params: Params) -> list[Row]:
-        seen.append((sql, dict(params)))
-        return rows(self, sql, params)
-
-    patches: dict[str, Any] = {"execute": watched_execute, "rows": watched_rows}
-    for name, patch in patches.items():
-        setattr(PostgresTransaction, name, patch)
-    try:
-        client.call("shelf.add-book", book())
-        seen.clear()
-        client.call("shelf.add-book", book())
-    finally:
-        PostgresTransaction.execute = execute  # type: ignore[method-assign]
-        PostgresTransaction.rows = rows  # type: ignore[method-assign]
-    return [(sql, {**params, "tenant": client.tenant}) for sql, params in seen]
 
 
 class Bare:
@@ -111,7 +84,7 @@ class Bare:
 
 def called(client: Client) -> None:
     """One call, answered after it is committed."""
-    reply = client.call("shelf.add-book", book())
+    reply = client.call("notes.keep-note", note())
     assert reply.ok, reply
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from engross.surfaces.client import Client, connect
 
 from .claims import Claim
+from .notes import note, notes
 from .rounds import interleaved
-from .shelf import book, shelf
 
 CALLS = 1000
 ROUNDS = 9
@@ -19,15 +19,14 @@ ROUNDS = 9
 
 def measure() -> list[Claim]:
     """The claim about replays."""
-    with TemporaryDirectory() as folder, connect(folder, shelf()) as client:
-        first = book()
-        made = client.call("shelf.add-book", first)
-        assert made.data is not None
-        identifier = made.data["book"]["id"]
+    with TemporaryDirectory() as folder, connect(folder, notes()) as client:
+        first = note()
+        made = client.call("notes.keep-note", first)
+        identifier = made.data["note"]["id"]
         costs = interleaved(
             {
-                "read": lambda: microseconds(client, "shelf.get-book", {"id": identifier}),
-                "replay": lambda: microseconds(client, "shelf.add-book", first),
+                "read": lambda: microseconds(client, "notes.get-note", {"id": identifier}),
+                "replay": lambda: microseconds(client, "notes.keep-note", first),
             },
             rounds=ROUNDS,
         )

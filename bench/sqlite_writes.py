@@ -13,8 +13,8 @@ from engross.store.writer import SqliteTransaction
 from engross.surfaces.client import Client, connect
 
 from .claims import Claim
+from .notes import Statements, note, notes, varied, written_rows
 from .rounds import interleaved
-from .shelf import Statements, book, shelf, varied, written_rows
 
 CALLERS = 16
 ONE, MANY = 300, 1600
@@ -23,7 +23,7 @@ ROUNDS = 9
 
 def measure() -> list[Claim]:
     """All claims about writes on SQLite."""
-    with TemporaryDirectory() as folder, connect(Path(folder) / "office", shelf()) as client:
+    with TemporaryDirectory() as folder, connect(Path(folder) / "office", notes()) as client:
         rows = written_rows(client, SqliteTransaction)
         bare = Bare(Path(folder) / "bare", rows)
         rates = interleaved(
@@ -55,7 +55,7 @@ class Bare:
     """A store of the same tables that is written to without any ado."""
 
     def __init__(self, folder: Path, rows: Statements) -> None:
-        connect(folder, shelf()).close()
+        connect(folder, notes()).close()
         self._connection = Connection(str(folder / "office.db"))
         self._connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
         self._rows = rows
@@ -91,7 +91,7 @@ async def call_together(client: Client, units: int, callers: int) -> None:
 
     async def caller() -> None:
         for _ in range(units // callers):
-            reply = await client.acall("shelf.add-book", book())
+            reply = await client.acall("notes.keep-note", note())
             assert reply.ok, reply
 
     await asyncio.gather(*(caller() for _ in range(callers)))
@@ -100,7 +100,7 @@ async def call_together(client: Client, units: int, callers: int) -> None:
 def call_one_by_one(client: Client, units: int) -> None:
     """One caller on a thread."""
     for _ in range(units):
-        assert client.call("shelf.add-book", book()).ok
+        assert client.call("notes.keep-note", note()).ok
 
 
 def cpu(work: object, units: int) -> float:

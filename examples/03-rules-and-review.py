@@ -126,9 +126,7 @@ def refuse_taken_title(reader: Reader, title: str) -> None:
     """Invalid when another book is called like this."""
     taken = reader.row("SELECT id FROM books WHERE tenant = :tenant AND title = :title", title=title)
     if taken:
-        raise Invalid(
-            codes.DUPLICATE_NAME, {"kind": "book"}, field="title", suggestions={"existing_book": taken["id"]}
-        )
+        raise Invalid(codes.DUPLICATE_NAME, {"kind": "book"}, field="title", suggestions={"existing_book": taken["id"]})
 
 
 if __name__ == "__main__":

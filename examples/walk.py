@@ -15,6 +15,12 @@ from engross.replies import Reply
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parent / "engross-data"
+NEXT = (
+    (".venv/bin/engross verify --data {data}", "check every receipt, fact and seal"),
+    (".venv/bin/engross backup --data {data} shelf.backup", "back it up, while in use"),
+    (".venv/bin/python examples/01-a-flow.py", "the smallest flow; 02 to 04 grow from it"),
+    ("docs/index.md", "everything else"),
+)
 console = Console(highlight=False, soft_wrap=True)
 
 
@@ -34,17 +40,21 @@ def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
     """Print a Reply, and hand its data on."""
     data: Any = reply.data
     colour = {"S": "green", "I": "yellow", "D": "magenta", "E": "red"}[reply.reply_type]
-    console.print(f"[bold]{what}[/]\n  [{colour}]{reply.reply_type}[/] {reply.code} {reply.message_key}: {reply.message}")
+    console.print(
+        f"[bold]{what}[/]\n  [{colour}]{reply.reply_type}[/] {reply.code} {reply.message_key}: {reply.message}"
+    )
     if show and data.get(show):
         text = data[show] if isinstance(data[show], str) else str(data[show])
         console.print(*(f"    {line}" for line in text.splitlines()), sep="\n", markup=False)
     return data
 
 
-def main() -> None:
-    """Walk through it."""
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    with connect(FOLDER, shelf()) as clara:
+def main(folder: Path) -> None:
+    """Walk through it, in a folder that is made anew each time."""
+    if folder.exists() and not (folder / "office.db").exists():
+        sys.exit(f"{folder} is there already, and is no office: name another folder.")
+    shutil.rmtree(folder, ignore_errors=True)
+    with connect(folder, shelf()) as clara:
         scout = clara.as_("scout", "agent", ["agent"])
         console.print(Panel("An agent drafts, a person decides, and the record can be proven.", expand=False))
 
@@ -76,20 +86,19 @@ def main() -> None:
         for fact in facts.data["facts"]:
             console.print(f"    {fact['position']}.{fact['ordinal']} {fact['type']} {fact['subject']}", markup=False)
         rebuilt = clara.office.rebuild(clara.tenant)
-        console.print(f"[bold]Is the state what the facts say?[/]\n  {rebuilt.facts} facts applied again: same {rebuilt.same}")
-
-    name = FOLDER.relative_to(HERE.parent)
-    console.print(
-        Panel(
-            f".venv/bin/engross verify --data {name}             check every receipt, fact and seal\n"
-            f".venv/bin/engross backup --data {name} shelf.backup  back it up, while in use\n"
-            ".venv/bin/python examples/01-a-flow.py                 the smallest flow; 02 to 04 grow from it\n"
-            "docs/index.md                                          everything else",
-            title="What to try next",
-            expand=False,
+        console.print(
+            f"[bold]Is the state what the facts say?[/]\n  {rebuilt.facts} facts applied again: same {rebuilt.same}"
         )
-    )
+
+    console.print("\n[bold]What to try next[/]")
+    for command, what in NEXT:
+        console.print(f"  {command.format(data=shown_path(folder)):58} {what}", markup=False)
+
+
+def shown_path(folder: Path) -> str:
+    """The folder as one would type it here."""
+    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else FOLDER)

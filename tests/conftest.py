@@ -26,9 +26,7 @@ MISSING = pytest.StashKey[dict[str, str]]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("engross")
-    group.addoption(
-        "--hash-messages", action="store_true", help="replace every message by a hash of its code"
-    )
+    group.addoption("--hash-messages", action="store_true", help="replace every message by a hash of its code")
     group.addoption("--full-length", action="store_true", help="run the fault tests at their full length")
 
 

@@ -48,8 +48,7 @@ def write_rows(rows: list[Row], root: Path = ROOT) -> None:
 def _row_as_toml(row: Row) -> str:
     # JSON's strings are TOML's basic strings.
     lines = [
-        f"{name} = {json.dumps(getattr(row, name), ensure_ascii=False)}"
-        for name in ("id", "promise", "seed", "status")
+        f"{name} = {json.dumps(getattr(row, name), ensure_ascii=False)}" for name in ("id", "promise", "seed", "status")
     ]
     tests = "".join(f"    {json.dumps(test)},\n" for test in row.tests)
     lines.append(f"tests = [\n{tests}]" if tests else "tests = []")
@@ -72,9 +71,7 @@ def _tests_of(body: list[ast.stmt], prefix: str, inherited: list[str]) -> Iterat
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test"):
             yield f"{prefix}::{node.name}", _unique([*inherited, *_marks(node.decorator_list)])
         elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            yield from _tests_of(
-                node.body, f"{prefix}::{node.name}", [*inherited, *_marks(node.decorator_list)]
-            )
+            yield from _tests_of(node.body, f"{prefix}::{node.name}", [*inherited, *_marks(node.decorator_list)])
 
 
 def _module_marks(tree: ast.Module) -> list[str]:
@@ -90,9 +87,7 @@ def _marks(nodes: list[ast.expr] | list[ast.AST]) -> list[str]:
     return [
         argument.value
         for node in nodes
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "requirement"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "requirement"
         for argument in node.args
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
     ]
@@ -106,13 +101,9 @@ def bind(rows: list[Row], marked: dict[str, list[str]], done: set[str], planned:
     """The rows with the tests that the marks name, and with the statuses asked for."""
     known = {row.id for row in rows}
     for row_id in sorted((done | planned | marked.keys()) - known):
-        raise SystemExit(
-            f"{row_id} is not in requirements.toml; named by: {marked.get(row_id, 'the command line')}"
-        )
+        raise SystemExit(f"{row_id} is not in requirements.toml; named by: {marked.get(row_id, 'the command line')}")
     statuses = dict.fromkeys(planned, "planned") | dict.fromkeys(done, "done")
-    bound = [
-        replace(row, tests=marked.get(row.id, []), status=statuses.get(row.id, row.status)) for row in rows
-    ]
+    bound = [replace(row, tests=marked.get(row.id, []), status=statuses.get(row.id, row.status)) for row in rows]
     for row in bound:
         if row.status == "done" and not row.tests:
             raise SystemExit(f"{row.id} cannot be done: no test carries its mark")
@@ -121,9 +112,7 @@ def bind(rows: list[Row], marked: dict[str, list[str]], done: set[str], planned:
 
 def main(argv: list[str]) -> int:
     """Rewrite requirements.toml."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--done", nargs="+", default=[], metavar="ID")
     parser.add_argument("--planned", nargs="+", default=[], metavar="ID")
     options = parser.parse_args(argv)

@@ -49,9 +49,7 @@ def _broken_in(page: Path) -> Iterator[str]:
         path, _, anchor = link.partition("#")
         target = (page.parent / unquote(path)) if path else page
         missing = not target.exists()
-        if missing or (
-            anchor and target.suffix == ".md" and anchor not in anchors(target.read_text("utf-8"))
-        ):
+        if missing or (anchor and target.suffix == ".md" and anchor not in anchors(target.read_text("utf-8"))):
             yield link
 
 
@@ -68,9 +66,7 @@ def anchors(text: str) -> set[str]:
     for heading in _HEADING.findall(_FENCE.sub("", text)):
         name = re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
         found[name] = found.get(name, -1) + 1
-    return {
-        name if turn == 0 else f"{name}-{turn}" for name, last in found.items() for turn in range(last + 1)
-    }
+    return {name if turn == 0 else f"{name}-{turn}" for name, last in found.items() for turn in range(last + 1)}
 
 
 def main(arguments: list[str]) -> int:

@@ -54,12 +54,8 @@ TRANSPORTS = ("surfaces/*",)
 
 MAKERS = frozenset({"reply", "reply_of", "Invalid", "Denied", "Failed", "Coded", "Issue"})
 CODED_TYPES = {"Invalid": "I", "Denied": "D", "Failed": "E"}
-TEXT_TESTS = frozenset(
-    {"startswith", "endswith", "find", "rfind", "index", "count", "__contains__", "__eq__"}
-)
-TEXT_STEPS = frozenset(
-    {"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "split", "partition", "replace"}
-)
+TEXT_TESTS = frozenset({"startswith", "endswith", "find", "rfind", "index", "count", "__contains__", "__eq__"})
+TEXT_STEPS = frozenset({"lower", "upper", "casefold", "strip", "lstrip", "rstrip", "split", "partition", "replace"})
 PATTERN_TESTS = frozenset({"match", "search", "fullmatch", "findall", "finditer"})
 TRANSPORT_ERROR = re.compile(r"(HTTP|Http|MCP|Mcp|JSONRPC|JsonRpc|Rpc|Tool)\w*(Error|Exception)")
 STATEFUL = frozenset({"info", "warn", "warning", "fail"})
@@ -140,12 +136,7 @@ def _reads(node: ast.AST, word: str) -> bool:
         return node.attr == word
     if isinstance(node, ast.Subscript):
         return _text(node.slice) == word
-    return (
-        isinstance(node, ast.Call)
-        and _name(node) == "get"
-        and bool(node.args)
-        and _text(node.args[0]) == word
-    )
+    return isinstance(node, ast.Call) and _name(node) == "get" and bool(node.args) and _text(node.args[0]) == word
 
 
 def _is_wording(node: ast.AST) -> bool:
@@ -248,9 +239,7 @@ def one_constructor(source: Source) -> Iterator[Finding]:
         if isinstance(node, ast.Call) and not source.lies_in(CONSTRUCTOR) and _builds_reply(node):
             yield Finding(source.path, _line(node), "L3", "builds a Reply; only reply() does")
         if not source.lies_in(ENVELOPES) and _spells_envelope(node):
-            yield Finding(
-                source.path, _line(node), "L3", "spells out an envelope; use engross.replies.envelopes"
-            )
+            yield Finding(source.path, _line(node), "L3", "spells out an envelope; use engross.replies.envelopes")
 
 
 def _builds_reply(node: ast.Call) -> bool:
@@ -264,11 +253,7 @@ def _spells_envelope(node: ast.AST) -> bool:
         # A schema of the envelope has an object where the envelope has its letter.
         pairs = zip(node.keys, node.values, strict=True)
         return any(_text(key) == "reply_type" and not isinstance(value, ast.Dict) for key, value in pairs)
-    return (
-        isinstance(node, ast.Call)
-        and _name(node) == "dict"
-        and "reply_type" in {kw.arg for kw in node.keywords}
-    )
+    return isinstance(node, ast.Call) and _name(node) == "dict" and "reply_type" in {kw.arg for kw in node.keywords}
 
 
 def tools_are_safe(source: Source) -> Iterator[Finding]:
@@ -378,14 +363,8 @@ def nothing_dropped(source: Source) -> Iterator[Finding]:
 def four_types_only(source: Source) -> Iterator[Finding]:
     """L9"""
     for node in ast.walk(source.tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and _is_builder_call(node.func)
-        ):
-            yield Finding(
-                source.path, _line(node), "L9", f"calls {node.func.attr} on a builder; there is only reply()"
-            )
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_builder_call(node.func):
+            yield Finding(source.path, _line(node), "L9", f"calls {node.func.attr} on a builder; there is only reply()")
         strange = {letter for text in _compared_types(node) for letter in text} - set(TYPES)
         if strange:
             yield Finding(source.path, _line(node), "L9", f"knows a reply type {', '.join(sorted(strange))}")

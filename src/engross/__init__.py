@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from engross.later import later
 
 if TYPE_CHECKING:
     from engross.flows import Aggregate, Example, Semantics
@@ -25,14 +26,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    # A room is imported when its first name is asked for: `import engross` alone costs nothing.
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(home), name)
-    globals()[name] = value
-    return value
+__getattr__ = later(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

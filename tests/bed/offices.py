@@ -1,4 +1,4 @@
-"""Offices for tests: on either engine, with the shelf of the last example, and a clock that stands still unless told."""
+"""Offices for tests: on either engine, with the shelf of the last example, and a clock that the test moves."""
 
 from __future__ import annotations
 

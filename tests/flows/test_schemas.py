@@ -64,9 +64,7 @@ class ManyWays(TypedDict):
     by_us: Annotated[str, Described("Said by us.", pattern="^a")]
     by_field: Annotated[str, Field(description="Said by pydantic.", max_length=3)]
     by_doc: Annotated[str, Doc("Said by Doc."), annotated_types.MinLen(2)]
-    inside: Annotated[
-        NotRequired[Annotated[list[Annotated[str, Described("Each.")]], Doc("All.")]], "unrelated"
-    ]
+    inside: Annotated[NotRequired[Annotated[list[Annotated[str, Described("Each.")]], Doc("All.")]], "unrelated"]
 
 
 @pytest.mark.parametrize(

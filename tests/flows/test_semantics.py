@@ -16,9 +16,7 @@ DERIVED = [
     ),
     pytest.param(Semantics(cacheable=True), {"readOnly": False}, id="cacheable maps to nothing"),
     pytest.param(Semantics(destructive=True), {"readOnly": False, "destructive": True}, id="destructive"),
-    pytest.param(
-        Semantics(destructive=False), {"readOnly": False, "destructive": False}, id="not destructive"
-    ),
+    pytest.param(Semantics(destructive=False), {"readOnly": False, "destructive": False}, id="not destructive"),
     pytest.param(None, {}, id="no semantics at all"),
 ]
 
@@ -37,9 +35,7 @@ def test_semantics_left_out_fall_back_to_false() -> None:
 
 
 OVERRIDDEN = [
-    pytest.param(
-        {"openWorld": True}, {"readOnly": True, "destructive": False, "openWorld": True}, id="added"
-    ),
+    pytest.param({"openWorld": True}, {"readOnly": True, "destructive": False, "openWorld": True}, id="added"),
     pytest.param({"readOnly": False}, {"readOnly": False, "destructive": False}, id="replaced"),
     pytest.param({"readOnly": None}, {"readOnly": True, "destructive": False}, id="null inherits"),
     pytest.param({}, {"readOnly": True, "destructive": False}, id="nothing overridden"),
@@ -53,9 +49,7 @@ OVERRIDDEN = [
 
 @pytest.mark.requirement("FLOW-07")
 @pytest.mark.parametrize(("overrides", "result"), OVERRIDDEN)
-def test_each_override_that_is_not_null_wins(
-    overrides: dict[str, bool | None], result: dict[str, bool]
-) -> None:
+def test_each_override_that_is_not_null_wins(overrides: dict[str, bool | None], result: dict[str, bool]) -> None:
     assert hints(Semantics(safe=True), overrides) == result
 
 

@@ -106,9 +106,7 @@ confirm_tier = 1
         ("other", "m1", 10, "proposal", 1),
     ],
 )
-def test_the_most_specific_value_wins(
-    tenant: str, model: str | None, ttl: int, mode: str, confirm: int
-) -> None:
+def test_the_most_specific_value_wins(tenant: str, model: str | None, ttl: int, mode: str, confirm: int) -> None:
     knobs = Knobs.from_toml(SECTIONS).for_(tenant, model)
     assert (knobs.proposal_ttl_days, knobs.default_mode, knobs.confirm_tier) == (ttl, mode, confirm)
 

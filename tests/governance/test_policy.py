@@ -448,9 +448,7 @@ class TestApproving:
     def test_curators_approve_up_to_tier_three_and_admins_everything(
         self, policy: Policy, role: str, tier: int, denial: str | None
     ) -> None:
-        decision = policy.may_approve(
-            call("human", role), principal("agent", "agent", id_="bot"), tier, ("a.b",)
-        )
+        decision = policy.may_approve(call("human", role), principal("agent", "agent", id_="bot"), tier, ("a.b",))
         assert (decision.verdict, decision.denial) == ("deny" if denial else "commit", denial)
 
     @pytest.mark.requirement("NEW-03")

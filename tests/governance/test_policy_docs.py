@@ -52,11 +52,7 @@ def shown(decision: Decision) -> str:
     if decision.verdict == "deny":
         return "denied"
     if decision.verdict == "propose":
-        return (
-            "proposal"
-            if decision.approvals_required == 1
-            else f"proposal, {decision.approvals_required} approvals"
-        )
+        return "proposal" if decision.approvals_required == 1 else f"proposal, {decision.approvals_required} approvals"
     return "commit, confirmed" if decision.confirm else "commit"
 
 
@@ -80,24 +76,18 @@ def test_every_default_that_is_told_is_told_whole() -> None:
     told = {name.strip("`"): default.strip("`") for name, default, _ in table("knob")}
     read = tomllib.loads("\n".join(f"{name} = {default}" for name, default in told.items()))
     assert read["rate_limits"] == dict(Knobs().rate_limits)
-    assert {int(tier): number for tier, number in read["approvals_by_tier"].items()} == dict(
-        Knobs().approvals_by_tier
-    )
+    assert {int(tier): number for tier, number in read["approvals_by_tier"].items()} == dict(Knobs().approvals_by_tier)
 
 
 def test_every_shipped_policy_is_there_under_its_file() -> None:
     told = {
-        (file.strip("`"), policy)
-        for file, policies in table("file")
-        for policy in re.findall("`([^`]+)`", policies)
+        (file.strip("`"), policy) for file, policies in table("file") for policy in re.findall("`([^`]+)`", policies)
     }
     assert told == {(rule.file, rule.id) for rule in Rules(shipped_policies())._rules.values()}
 
 
 def test_everything_a_policy_may_ask_about_is_there() -> None:
-    attributes = set(
-        re.findall(r"^\s+(\w+): (?:String|Long|Bool|Set<String>),$", schema_text(), re.MULTILINE)
-    )
+    attributes = set(re.findall(r"^\s+(\w+): (?:String|Long|Bool|Set<String>),$", schema_text(), re.MULTILINE))
     section = PAGE.partition("What a policy may ask about")[2].partition("The **policy version**")[0]
     assert attributes - set(re.findall("`([^`]+)`", section)) == set()
 

@@ -68,9 +68,7 @@ def test_a_forbidden_commit_becomes_a_proposal(folder: Folder) -> None:
 def test_a_forbidden_proposal_leaves_the_direct_commit(folder: Folder) -> None:
     policy = Policy(folder(swift='forbid (principal, action == Action::"propose", resource);'))
     assert policy.judge(call("human", "curator"), write_flow(), 2, 1).verdict == "commit"
-    assert (
-        policy.judge(call("human", "curator", commit_mode="proposal"), write_flow(), 2, 1).verdict == "deny"
-    )
+    assert policy.judge(call("human", "curator", commit_mode="proposal"), write_flow(), 2, 1).verdict == "deny"
 
 
 def test_a_forbid_says_with_which_code_it_denies(folder: Folder) -> None:
@@ -197,20 +195,14 @@ class TestFailingClosed:
     def test_an_error_is_not_remembered_as_a_decision(self, folder: Folder) -> None:
         policy = Policy(folder(mine=self.OVERFLOW))
         for _ in range(2):
-            assert (
-                self.failure(policy, "judge", call("human", "admin"), write_flow(), 2, 1)
-                == codes.POLICY_ERROR
-            )
+            assert self.failure(policy, "judge", call("human", "admin"), write_flow(), 2, 1) == codes.POLICY_ERROR
 
     def test_where_the_policy_can_be_evaluated_it_decides(self, folder: Folder) -> None:
         policy = Policy(folder(mine=self.OVERFLOW))
         assert policy.judge(call("human", "admin"), write_flow(), 0, 1).verdict == "commit"
 
     def test_a_question_that_does_not_fit_the_schema_is_an_error(self) -> None:
-        assert (
-            self.failure(Policy(), "judge", call("human", "admin"), write_flow(), 2.5, 1)
-            == codes.POLICY_ERROR
-        )
+        assert self.failure(Policy(), "judge", call("human", "admin"), write_flow(), 2.5, 1) == codes.POLICY_ERROR
 
     def test_an_engine_that_crashes_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def crash(*_: object) -> None:

@@ -29,8 +29,7 @@ def test_a_database_is_fresh_and_owned_by_the_role_that_uses_it(postgres_dsn: st
 def test_the_role_that_tests_use_has_no_special_rights(postgres_dsn: str) -> None:
     with psycopg.connect(postgres_dsn) as connection:
         rights = connection.execute(
-            "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb"
-            " FROM pg_roles WHERE rolname = current_user"
+            "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user"
         ).fetchone()
     assert rights == (False, False, False, False)
 
@@ -115,9 +114,7 @@ def no_postgres(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_postgres")
-def test_a_missing_server_is_skipped_loudly(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_server_is_skipped_loudly(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CI", raising=False)
     pytester.makepyfile(SERVERLESS)
     result = pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest")
@@ -131,9 +128,7 @@ def test_a_missing_server_is_a_failure_where_nobody_reads_the_summary(
 ) -> None:
     monkeypatch.setenv("CI", "true")
     pytester.makepyfile(SERVERLESS)
-    pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest").assert_outcomes(
-        errors=1
-    )
+    pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest").assert_outcomes(errors=1)
 
 
 def test_tests_of_wording_are_left_out_when_messages_are_hashed(
@@ -143,7 +138,5 @@ def test_tests_of_wording_are_left_out_when_messages_are_hashed(
     pytester.makepyfile(
         "import pytest\n@pytest.mark.shows_text\ndef test_wording(): assert False\ndef test_rest(): pass\n"
     )
-    result = pytester.runpytest_inprocess(
-        "-p", "no:hypothesispytest", "-p", "tests.conftest", "--hash-messages"
-    )
+    result = pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest", "--hash-messages")
     result.assert_outcomes(passed=1, deselected=1)

@@ -58,9 +58,7 @@ def test_every_mark_names_a_known_row() -> None:
 def test_each_row_lists_exactly_the_tests_that_carry_its_mark() -> None:
     marked = marked_tests()
     listed = {row.id: row.tests for row in read_rows()}
-    differing = {
-        row_id: marked.get(row_id, []) for row_id in listed if listed[row_id] != marked.get(row_id, [])
-    }
+    differing = {row_id: marked.get(row_id, []) for row_id in listed if listed[row_id] != marked.get(row_id, [])}
     assert differing == {}, "run `make bind`"
 
 

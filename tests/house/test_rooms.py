@@ -100,9 +100,7 @@ def test_every_room_has_its_place_in_the_contract() -> None:
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
     layers = config["tool"]["importlinter"]["contracts"][0]["layers"]
     listed = {room.strip(" ()") for layer in layers for room in layer.split("|")}
-    existing = {
-        path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
+    existing = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert existing - listed == {"__init__"}
 
 

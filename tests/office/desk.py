@@ -73,7 +73,7 @@ def settle(client: Client) -> int:
 def facts(client: Client, after: int = 0, limit: int = 1000) -> list[Any]:
     """The feed behind a position."""
     settle(client)
-    read = client.call("office.read-facts", {"after": after, "limit": limit})
+    read = client.call("record.read-facts", {"after": after, "limit": limit})
     assert read.ok, read
     return list(read.data["facts"])
 
@@ -85,7 +85,7 @@ def fact_types(client: Client, after: int = 0) -> list[str]:
 
 def receipt(client: Client, position: int) -> Any:
     """The receipt of a commit."""
-    found = client.call("office.get-receipt", {"position": position})
+    found = client.call("record.get-receipt", {"position": position})
     assert found.ok, found
     return found.data["receipt"]
 

@@ -82,8 +82,8 @@ def test_what_was_erased_is_at_no_position(curator: Client) -> None:
     book = curator.shelf.add_book(title="Dune").data["book"]["id"]
     curator.shelf.add_book(title="Emma")
     arguments = {"aggregate": "shelf", "subject": book}
-    token = curator.call("office.erase", arguments).data["confirm_token"]
-    assert curator.call("office.erase", {**arguments, "confirm_token": token}).ok
+    token = curator.call("record.erase", arguments).data["confirm_token"]
+    assert curator.call("record.erase", {**arguments, "confirm_token": token}).ok
     positions = {0, *(fact["position"] for fact in facts(curator))}
     seen = {title for position in positions for title in titles(curator, as_of=position)}
     assert seen == {"Emma"}

@@ -22,9 +22,9 @@ SECRET = "Zanzibar"
 def erase(client: Client, subject: str, **more: Any) -> Reply:
     """Erase a book, confirmed."""
     arguments = {"aggregate": "shelf", "subject": subject, **more}
-    asked = client.call("office.erase", arguments)
+    asked = client.call("record.erase", arguments)
     assert asked.message_key == "CONFIRMATION_REQUIRED", asked
-    return client.call("office.erase", {**arguments, "confirm_token": asked.data["confirm_token"]})
+    return client.call("record.erase", {**arguments, "confirm_token": asked.data["confirm_token"]})
 
 
 def tables_with(client: Client, text: str) -> list[str]:
@@ -160,16 +160,16 @@ def test_what_was_erased_cannot_be_found_by_guessing(curator: Client, agent: Cli
 def test_erasing_has_to_be_confirmed_and_a_dry_run_erases_nothing(curator: Client) -> None:
     book = curator.shelf.add_book(title=SECRET).data["book"]["id"]
     arguments = {"aggregate": "shelf", "subject": book}
-    asked = curator.call("office.erase", arguments)
+    asked = curator.call("record.erase", arguments)
     assert (asked.reply_type, asked.message_key) == ("D", "CONFIRMATION_REQUIRED")
-    assert curator.call("office.erase", arguments, dry_run=True).data["would"]["confirmation_required"] is True
+    assert curator.call("record.erase", arguments, dry_run=True).data["would"]["confirmation_required"] is True
     assert titles(curator) == [SECRET]
     assert facts(curator)[0]["data"]["payload"]["title"] == SECRET
 
 
 def test_an_erasure_can_be_proposed_and_approved(curator: Client, agent: Client) -> None:
     book = told_everywhere(curator, agent)
-    proposal = proposal_of(agent.call("office.erase", {"aggregate": "shelf", "subject": book}))
+    proposal = proposal_of(agent.call("record.erase", {"aggregate": "shelf", "subject": book}))
     assert "facts" in tables_with(curator, SECRET)
     done = approve(curator, proposal)
     assert done.message_key == "PROPOSAL_COMMITTED"
@@ -182,13 +182,13 @@ def test_an_erasure_is_proposed_by_itself(curator: Client, agent: Client) -> Non
     book = curator.shelf.add_book(title=SECRET).data["book"]["id"]
     proposal = proposal_of(agent.shelf.change_book(id=book, notes=SECRET))
     arguments = {"aggregate": "shelf", "subject": book, "proposal_id": proposal}
-    refused = agent.call("office.erase", arguments)
+    refused = agent.call("record.erase", arguments)
     assert (refused.message_key, refused.data["field"]) == ("VALIDATION_ERROR", "proposal_id")
 
 
 def test_another_change_meanwhile_makes_a_proposed_erasure_stale(curator: Client, agent: Client) -> None:
     book = curator.shelf.add_book(title=SECRET).data["book"]["id"]
-    erasure = proposal_of(agent.call("office.erase", {"aggregate": "shelf", "subject": book}))
+    erasure = proposal_of(agent.call("record.erase", {"aggregate": "shelf", "subject": book}))
     agent.shelf.change_book(id=book, notes=SECRET)
     assert approve(curator, erasure).message_key == "PROPOSAL_STALE"
     rebased = agent.proposals.rebase_proposal(proposal_id=erasure).data["proposal"]["id"]
@@ -200,7 +200,7 @@ def test_erasing_again_changes_nothing(curator: Client) -> None:
     book = curator.shelf.add_book(title=SECRET).data["book"]["id"]
     erase(curator, book)
     stated = facts(curator)
-    again = curator.call("office.erase", {"aggregate": "shelf", "subject": book})
+    again = curator.call("record.erase", {"aggregate": "shelf", "subject": book})
     assert (again.message_key, again.data["status"]) == ("NO_EFFECT", "unchanged")
     assert facts(curator) == stated
 
@@ -240,14 +240,14 @@ def test_an_erased_book_is_gone_for_changes_too(curator: Client) -> None:
 
 
 def test_no_such_subject_and_an_aggregate_that_cannot_forget(offices: Offices, curator: Client) -> None:
-    missing = curator.call("office.erase", {"aggregate": "shelf", "subject": "book_x"})
+    missing = curator.call("record.erase", {"aggregate": "shelf", "subject": "book_x"})
     assert (missing.message_key, missing.data["field"]) == ("RECORD_NOT_FOUND", "subject")
-    unknown = curator.call("office.erase", {"aggregate": "cellar", "subject": "book_x"})
+    unknown = curator.call("record.erase", {"aggregate": "cellar", "subject": "book_x"})
     assert (unknown.message_key, unknown.data["field"]) == ("VALIDATION_ERROR", "aggregate")
     assert unknown.data["suggestions"]["allowed_values"] == ["proposals", "shelf"]
     notes = offices.open(Bench().notes)
     note = notes.notes.add_note(text=SECRET).data["note"]["id"]
-    keeping = notes.call("office.erase", {"aggregate": "notes", "subject": note})
+    keeping = notes.call("record.erase", {"aggregate": "notes", "subject": note})
     assert (keeping.message_key, keeping.data["field"]) == ("VALIDATION_ERROR", "aggregate")
     assert notes.notes.get_note(id=note).data["note"]["text"] == SECRET
 
@@ -255,8 +255,8 @@ def test_no_such_subject_and_an_aggregate_that_cannot_forget(offices: Offices, c
 def test_a_proposal_can_be_erased_by_itself(curator: Client, agent: Client) -> None:
     proposal = proposal_of(agent.shelf.add_book(title=SECRET, client_request_id="propose-secret"))
     arguments = {"aggregate": "proposals", "subject": proposal}
-    token = curator.call("office.erase", arguments).data["confirm_token"]
-    assert curator.call("office.erase", {**arguments, "confirm_token": token}).message_key == "ERASED"
+    token = curator.call("record.erase", arguments).data["confirm_token"]
+    assert curator.call("record.erase", {**arguments, "confirm_token": token}).message_key == "ERASED"
     assert tables_with(curator, SECRET) == []
     assert curator.office.rebuild("main").same
 
@@ -271,13 +271,13 @@ def test_who_erases(curator: Client) -> None:
     ]
     for type_, role, key in callers:
         client = curator.as_("pat", type_, [role])
-        assert client.call("office.erase", {"aggregate": "shelf", "subject": book}).message_key == key
+        assert client.call("record.erase", {"aggregate": "shelf", "subject": book}).message_key == key
 
 
 def test_a_strange_subject_erases_no_answer_of_others(curator: Client) -> None:
     first = curator.shelf.add_book(title="Dune", client_request_id="add-dune-1")
     for subject in ("%", "_", "book_%", '"', "~"):
-        assert curator.call("office.erase", {"aggregate": "shelf", "subject": subject}).reply_type == "I"
+        assert curator.call("record.erase", {"aggregate": "shelf", "subject": subject}).reply_type == "I"
     second = curator.shelf.add_book(title="Emma", client_request_id="add-emma-1")
     erase(curator, second.data["book"]["id"])
     again = curator.shelf.add_book(title="Dune", client_request_id="add-dune-1")

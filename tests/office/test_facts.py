@@ -100,7 +100,7 @@ def test_a_reader_resumes_where_it_stopped_and_gets_everything_once(curator: Cli
     everything = facts(curator)
     followed, after = [], 0
     while True:
-        read = curator.call("office.read-facts", {"after": after, "limit": limit}).data
+        read = curator.call("record.read-facts", {"after": after, "limit": limit}).data
         if not read["facts"]:
             assert read["next"] == after
             break
@@ -114,11 +114,11 @@ def test_a_reader_resumes_where_it_stopped_and_gets_everything_once(curator: Cli
 
 def test_a_position_that_is_none_is_invalid(curator: Client) -> None:
     for after in (-1, "0", 1.5, 2**70):
-        assert curator.call("office.read-facts", {"after": after}).reply_type == "I"
+        assert curator.call("record.read-facts", {"after": after}).reply_type == "I"
 
 
 def test_beyond_the_end_there_is_nothing_yet(curator: Client) -> None:
-    assert curator.call("office.read-facts", {"after": 2**62}).data == {"facts": [], "next": 2**62}
+    assert curator.call("record.read-facts", {"after": 2**62}).data == {"facts": [], "next": 2**62}
 
 
 @pytest.mark.requirement("ARCH-31")
@@ -139,9 +139,9 @@ def test_a_slow_transaction_is_waited_for_and_never_skipped(postgres_dsn: str, t
         assert reached.wait(timeout=30)
         quick = curator.notes.add_note(text="quick")
         assert quick.ok
-        meanwhile = curator.call("office.read-facts", {}).data
+        meanwhile = curator.call("record.read-facts", {}).data
         after = meanwhile["next"]
-        refused = curator.call("office.get-receipt", {"position": quick.data["position"]})
+        refused = curator.call("record.get-receipt", {"position": quick.data["position"]})
         go_on.set()
         assert slow.result().ok
     assert (seen, meanwhile["facts"], after) == ([], [], 0)
@@ -185,7 +185,7 @@ def test_what_is_refused_states_nothing(curator: Client, agent: Client) -> None:
 def test_a_commit_of_several_facts_is_all_there_or_not_at_all(curator: Client) -> None:
     imported = curator.shelf.import_books(text="Emma, Jane Austen\nUlysses, James Joyce\nDune, Frank Herbert")
     settle(curator)
-    read = curator.call("office.read-facts", {"limit": 1}).data
+    read = curator.call("record.read-facts", {"limit": 1}).data
     assert [fact["id"] for fact in read["facts"]] == imported.data["facts"]
     assert [fact["ordinal"] for fact in read["facts"]] == [0, 1, 2]
 
@@ -233,7 +233,7 @@ def test_a_receipt_can_be_read_and_an_unknown_one_is_not_found(curator: Client) 
     assert body["principal"] == {"id": "clara", "type": "human", "roles": ["curator"]}
     assert (body["client_request_id"], body["reason"]) == ("add-dune-1", "why not")
     assert body["policy_version"] == curator.office.policy_version
-    missing = curator.call("office.get-receipt", {"position": added.data["position"] + 100_000})
+    missing = curator.call("record.get-receipt", {"position": added.data["position"] + 100_000})
     assert missing.message_key == "RECORD_NOT_FOUND"
 
 

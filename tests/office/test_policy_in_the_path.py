@@ -107,13 +107,13 @@ def test_read_only_wins_over_everything(offices: Offices) -> None:
         ("shelf.remove-book", {"id": book}),
         ("proposals.submit-proposal", {"proposal_id": proposal}),
         ("proposals.review-proposal", {"proposal_id": proposal, "decision": "reject", "rationale": "no"}),
-        ("office.erase", {"aggregate": "shelf", "subject": book}),
+        ("record.erase", {"aggregate": "shelf", "subject": book}),
     ]
     for flow, arguments in writes:
         for options in ({}, {"dry_run": True}, {"break_glass": True}):
             denied = admin.call(flow, arguments, **options)
             assert (denied.reply_type, denied.message_key) == ("D", "READ_ONLY"), flow
-    checked = admin.call("office.validate-write", {"operation": "addBook", "payload": {"title": "Ulysses"}})
+    checked = admin.call("record.validate-write", {"operation": "addBook", "payload": {"title": "Ulysses"}})
     assert (checked.data["valid"], checked.data["errors"][0]["code"]) == (False, "READ_ONLY")
     assert "approval_token" not in admin.proposals.get_proposal(proposal_id=proposal).data
     assert titles(admin, proposal_id=proposal) == ["Dune", "Emma"]

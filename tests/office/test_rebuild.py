@@ -116,7 +116,7 @@ class Story:
         book = self._one(self.books, number)
         if book is None:
             return None
-        answer = self._confirmed(self.curator, "office.erase", {"aggregate": "shelf", "subject": book})
+        answer = self._confirmed(self.curator, "record.erase", {"aggregate": "shelf", "subject": book})
         if answer.ok:
             self.erased.add(book)
         return answer

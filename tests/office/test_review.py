@@ -64,7 +64,7 @@ def test_only_a_person_decides_and_never_over_mcp(offices: Offices, tmp_path: Pa
             ):
                 assert (answer.reply_type, answer.message_key) == ("D", "PEOPLE_ONLY"), (type_, surface, answer)
             payload = {"proposal_id": proposal, "decision": "approve", "approval_token": token}
-            tried = decider.call("office.validate-write", {"operation": "reviewProposal", "payload": payload})
+            tried = decider.call("record.validate-write", {"operation": "reviewProposal", "payload": payload})
             assert (tried.data["valid"], tried.data["errors"][0]["code"]) == (False, "PEOPLE_ONLY")
             assert status(curator, proposal) == "proposed"
 

@@ -1,5 +1,6 @@
 """Two tenants in one office: nothing crosses, and what belongs to the other is simply not there."""
 
+import re
 from typing import Any
 
 import orjson
@@ -35,7 +36,7 @@ def about(answer: Reply, *known: str) -> str:
     """What an answer says, but for the id that was asked for."""
     said = orjson.dumps([answer.code, answer.message, answer.params, answer.data]).decode()
     for one in known:
-        said = said.replace(one, "X")
+        said = re.sub(rf"\b{re.escape(one)}\b", "X", said)
     return said
 
 
@@ -74,12 +75,12 @@ def naming(houses: Houses) -> dict[str, list[tuple[dict[str, Any], str, str]]]:
                 no_proposal,
             ),
         ],
-        "office.get-receipt": [both({"position": "?"}, position, no_position)],
-        "office.erase": [
+        "record.get-receipt": [both({"position": "?"}, position, no_position)],
+        "record.erase": [
             both({"aggregate": "shelf", "subject": "?"}, book, no_book),
             both({"aggregate": "proposals", "subject": "?"}, proposal, no_proposal),
         ],
-        "office.validate-write": [
+        "record.validate-write": [
             both({"operation": "changeBook", "payload": {"id": "?", "notes": "x"}}, book, no_book),
             both({"operation": "withdrawProposal", "payload": {"proposal_id": "?"}}, proposal, no_proposal),
         ],
@@ -92,7 +93,7 @@ LISTING: dict[str, dict[str, Any]] = {
     "shelf.list-authors": {},
     "proposals.list-proposals": {},
     "proposals.expire-proposals": {},
-    "office.read-facts": {},
+    "record.read-facts": {},
 }
 
 

@@ -15,7 +15,7 @@ from tests.office.notes import Bench
 
 
 def validate(client: Client, operation: str, **payload: Any) -> Reply:
-    return client.call("office.validate-write", {"operation": operation, "payload": payload})
+    return client.call("record.validate-write", {"operation": operation, "payload": payload})
 
 
 @pytest.mark.requirement("ARCH-12", "NEW-10")
@@ -114,7 +114,7 @@ def test_every_write_of_the_office_can_be_tried_out(curator: Client, agent: Clie
     proposal = proposal_of(agent.shelf.change_book(id=book, notes="sand"))
     draft = proposal_of(agent.shelf.add_book(title="Ulysses", commit_mode="draft"))
     payloads: dict[str, dict[str, Any]] = {
-        "office.erase": {"aggregate": "shelf", "subject": book},
+        "record.erase": {"aggregate": "shelf", "subject": book},
         "proposals.expire-proposals": {},
         "proposals.rebase-proposal": {"proposal_id": proposal},
         "proposals.review-proposal": {"proposal_id": proposal, "decision": "reject", "rationale": "no"},
@@ -153,7 +153,7 @@ def test_an_operation_that_is_no_write_is_invalid(curator: Client) -> None:
 def test_a_malformed_question_is_invalid(curator: Client) -> None:
     questions: list[dict[str, Any]] = [{}, {"operation": "addBook"}, {"operation": "addBook", "payload": []}]
     for arguments in questions:
-        assert curator.call("office.validate-write", arguments).reply_type == "I"
+        assert curator.call("record.validate-write", arguments).reply_type == "I"
 
 
 def test_a_crash_of_the_flow_is_an_error_of_the_check_too(offices: Offices) -> None:
@@ -167,7 +167,7 @@ def test_it_can_be_awaited(curator: Client) -> None:
     async def ask() -> list[Reply]:
         titles = [f"Book {number}" for number in range(20)]
         arguments = [{"operation": "addBook", "payload": {"title": title}} for title in titles]
-        return await asyncio.gather(*(curator.acall("office.validate-write", one) for one in arguments))
+        return await asyncio.gather(*(curator.acall("record.validate-write", one) for one in arguments))
 
     assert {checked.data["valid"] for checked in asyncio.run(ask())} == {True}
     assert facts(curator) == []

@@ -146,7 +146,7 @@ def test_bad_arguments_are_invalid_and_leave_nothing(curator: Client, loop: bool
 def test_validate_write_says_of_bad_arguments_what_the_write_says(curator: Client) -> None:
     for name, (arguments, code) in ARGUMENTS.items():
         payload = {"operation": "shelf.add-book", "payload": arguments}
-        tried = curator.call("office.validate-write", payload)
+        tried = curator.call("record.validate-write", payload)
         assert_clean(tried)
         if not isinstance(arguments, dict) or code in (NOT_JSON, TOO_MUCH):
             # Then validateWrite's own arguments are bad.

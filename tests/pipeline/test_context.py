@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import FrozenInstanceError
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 
@@ -29,7 +28,7 @@ def receipts(client: Client) -> list[dict[str, Any]]:
 
 
 def events(client: Client) -> list[dict[str, Any]]:
-    answer = client.call("office.read-facts", {"after": 0})
+    answer = client.call("record.read-facts", {"after": 0})
     return list(answer.data["facts"])
 
 
@@ -128,7 +127,7 @@ def test_what_validate_write_tries_out_is_part_of_its_callers_trace(offices: Off
     watching = Watching()
     curator = offices.open(board(watching.conduct))
     answer = curator.call(
-        "office.validate-write",
+        "record.validate-write",
         {"operation": "board.pin-note", "payload": {"text": "a"}},
         traceparent=f"00-{TRACE}-{SPAN}-01",
         correlation_id="order-17",
@@ -242,7 +241,7 @@ def test_the_context_says_what_the_credential_says_and_cannot_be_changed(offices
         "because",
     )
     assert context.producer.startswith("urn:")
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         context.tenant = "main"  # type: ignore[misc]
     (receipt,) = receipts(scout)
     assert (receipt["tenant"], receipt["surface"]) == ("blue", "mcp-http")
@@ -264,7 +263,7 @@ def test_no_field_of_any_flow_leads_to_another_tenant(curator: Client) -> None:
             assert refused.reply_type in ("I", "D"), flow.ref
     assert all(named for _, named in seen), [ref for ref, named in seen if not named]
     tried = other.call(
-        "office.validate-write",
+        "record.validate-write",
         {"operation": "shelf.change-book", "payload": {"id": book, "title": "x", "tenant": "main"}},
     )
     assert {error["code"] for error in tried.data["errors"]} == {"FIELD_NOT_ALLOWED"}

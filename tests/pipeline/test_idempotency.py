@@ -700,9 +700,9 @@ def test_a_domains_own_field_called_proposal_does_not_break_a_replay(offices: Of
 
 def erase(curator: Client, aggregate: str, subject: str) -> None:
     arguments = {"aggregate": aggregate, "subject": subject}
-    asked = curator.call("office.erase", arguments)
+    asked = curator.call("record.erase", arguments)
     assert asked.message_key == "CONFIRMATION_REQUIRED"
-    done = curator.call("office.erase", {**arguments, "confirm_token": asked.data["confirm_token"]})
+    done = curator.call("record.erase", {**arguments, "confirm_token": asked.data["confirm_token"]})
     assert done.message_key == "ERASED", done
 
 

@@ -161,7 +161,7 @@ def test_a_dry_run_calls_nobody_and_leaves_nothing(curator: Client, other: Other
     rehearsed = curator.post.send_letter.dry_run(to="Ada", client_request_id=KEY)
     assert rehearsed.message_key == "VALIDATION_DONE"
     assert rehearsed.data["would"]["mode"] == "direct"
-    answer = curator.call("office.validate-write", {"operation": "sendLetter", "payload": {"to": "Ada"}})
+    answer = curator.call("record.validate-write", {"operation": "sendLetter", "payload": {"to": "Ada"}})
     assert answer.data["valid"] is True
     assert other.calls == []
     assert everything(curator) == before

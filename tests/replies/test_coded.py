@@ -78,9 +78,7 @@ def test_an_invalid_names_field_details_and_suggestions() -> None:
         ("x~y", "/x~0y", "x~y"),
     ],
 )
-def test_a_field_may_be_given_as_name_path_or_pointer(
-    given: str | None, pointer: str, field: str | None
-) -> None:
+def test_a_field_may_be_given_as_name_path_or_pointer(given: str | None, pointer: str, field: str | None) -> None:
     issue = Invalid(codes.NO_CHANGES, field=given).issues[0]
     assert (issue.pointer, issue.field) == (pointer, field)
 

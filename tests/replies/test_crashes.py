@@ -127,9 +127,7 @@ def test_an_exception_whose_stack_cannot_be_shown_is_filed_by_its_name(
 
 
 @pytest.mark.requirement("REP-05")
-def test_a_disk_that_refuses_changes_nothing_for_the_caller(
-    own_log: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_disk_that_refuses_changes_nothing_for_the_caller(own_log: Path, caplog: pytest.LogCaptureFixture) -> None:
     own_log.write_text("a file where the folder should be")
     with caplog.at_level(logging.ERROR, "engross.crashes"):
         record_crash("t" * 32, failure("secret text"), "getCard")

@@ -46,9 +46,7 @@ def sample(entry: Any) -> Reply:
         ]
         made = reply_of(Invalid(entry.code, params, issues=issues, data={"current": 1}))
     else:
-        made = reply_of(
-            (Denied if entry.type == "D" else Failed)(entry.code, params, data={"confirm_token": "t"})
-        )
+        made = reply_of((Denied if entry.type == "D" else Failed)(entry.code, params, data={"confirm_token": "t"}))
     return made.traced(TRACE, "tool", 1.0)
 
 
@@ -83,9 +81,7 @@ def test_type_and_code_survive_http(entry: Any, dialect: str) -> None:
     assert media == (PROBLEM_JSON if entry.type != "S" and dialect != "documents" else JSON)
 
 
-@pytest.mark.parametrize(
-    "entry", [entry for entry in REGISTRY if entry.type != "S"], ids=lambda entry: entry.code
-)
+@pytest.mark.parametrize("entry", [entry for entry in REGISTRY if entry.type != "S"], ids=lambda entry: entry.code)
 def test_type_and_code_survive_a_problem(entry: Any) -> None:
     told = over_the_wire(problem(sample(entry), "https://example.org/"))
     assert parse("problem", told) == (entry.type, entry.code)
@@ -207,9 +203,7 @@ def test_several_issues_are_all_told_in_every_dialect() -> None:
 
 
 @pytest.mark.parametrize("dialect", list(DIALECTS))
-@pytest.mark.parametrize(
-    "data", [{"errors": "many", "details": 3}, {"errors": [1]}, {"errors": [{"reply_code": "?"}]}]
-)
+@pytest.mark.parametrize("data", [{"errors": "many", "details": 3}, {"errors": [1]}, {"errors": [{"reply_code": "?"}]}])
 def test_data_that_only_looks_like_issues_harms_nothing(dialect: str, data: dict[str, Any]) -> None:
     answer = reply(codes.WRITE_DENIED, data=data)
     assert parse(dialect, structured(answer, dialect)) == ("D", codes.WRITE_DENIED)
@@ -245,9 +239,7 @@ def test_a_dialect_with_a_status_of_its_own_keeps_it_over_http() -> None:
         (reply(codes.READ_OK, data={"retry_after_seconds": 5}), None),
     ],
 )
-def test_retry_after_is_sent_in_whole_seconds_where_it_makes_sense(
-    answer: Reply, seconds: str | None
-) -> None:
+def test_retry_after_is_sent_in_whole_seconds_where_it_makes_sense(answer: Reply, seconds: str | None) -> None:
     assert http(answer)[1].get("Retry-After") == seconds
     told = structured(answer)["reply"].get("retry_after_seconds")
     assert told == (None if seconds is None else int(seconds))

@@ -247,9 +247,7 @@ def test_a_code_is_used_or_reserved(small_house: Path, capsys: pytest.CaptureFix
     assert "registry.toml:2: C9 SYS_OK" in capsys.readouterr().out
 
 
-def test_flipping_sets_the_statuses_as_the_source_says(
-    small_house: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_flipping_sets_the_statuses_as_the_source_says(small_house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert main([str(small_house), "--flip"]) == 0
     flipped = {entry.key: entry for entry in read_entries(reply_lint.REGISTRY_FILE)}
     assert {key: entry.status for key, entry in flipped.items()} == {

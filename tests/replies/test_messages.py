@@ -55,9 +55,7 @@ def test_a_long_value_is_cut() -> None:
 @given(st.sampled_from([entry.code for entry in REGISTRY]), st.data())
 def test_rendering_never_fails(code: str, data: st.DataObject) -> None:
     names = list(REGISTRY.entry(code).params) or ["stray"]
-    values = (
-        st.text() | st.integers() | st.floats() | st.none() | st.binary() | st.lists(st.text(), max_size=3)
-    )
+    values = st.text() | st.integers() | st.floats() | st.none() | st.binary() | st.lists(st.text(), max_size=3)
     params = data.draw(st.dictionaries(st.sampled_from(names), values))
     text = REGISTRY.message(code, params)
     assert text

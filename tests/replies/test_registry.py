@@ -56,9 +56,7 @@ def test_a_code_has_a_known_layer_area_and_type_and_three_digits(code: str) -> N
         entry(code)
 
 
-@pytest.mark.parametrize(
-    "changes", [{"layer": "CT"}, {"area": "IO"}, {"type": "E", "http": 500}, {"number": 501}]
-)
+@pytest.mark.parametrize("changes", [{"layer": "CT"}, {"area": "IO"}, {"type": "E", "http": 500}, {"number": 501}])
 @pytest.mark.requirement("REP-02")
 def test_a_code_that_differs_from_its_parts_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(RegistryError):

@@ -36,9 +36,7 @@ def test_everything_about_a_reply_follows_from_its_code(entry: Any) -> None:
 @pytest.mark.requirement("REP-01")
 def test_a_reply_carries_code_key_params_data_and_trace() -> None:
     trace = Trace.new()
-    answer = reply(codes.RECORD_NOT_FOUND, {"kind": "card", "id": "c"}, {"near": ["d"]}).traced(
-        trace, "getCard", 1.5
-    )
+    answer = reply(codes.RECORD_NOT_FOUND, {"kind": "card", "id": "c"}, {"near": ["d"]}).traced(trace, "getCard", 1.5)
     assert (answer.code, answer.message_key) == (codes.RECORD_NOT_FOUND, "RECORD_NOT_FOUND")
     assert (answer.params, answer.data) == ({"kind": "card", "id": "c"}, {"near": ["d"]})
     assert (answer.trace_id, answer.span_id, answer.traceparent) == (
@@ -72,9 +70,7 @@ def test_a_reply_is_made_only_by_its_one_constructor() -> None:
         type("Special", (Reply,), {})
 
 
-@pytest.mark.parametrize(
-    "name", ["code", "params", "data", "trace", "tool", "duration_ms", "entry", "message", "new"]
-)
+@pytest.mark.parametrize("name", ["code", "params", "data", "trace", "tool", "duration_ms", "entry", "message", "new"])
 @pytest.mark.requirement("REP-01")
 def test_nothing_about_a_reply_can_be_set(name: str) -> None:
     with pytest.raises((AttributeError, TypeError)):

@@ -180,9 +180,7 @@ def test_a_group_of_exceptions_is_one_error_and_all_are_filed(crash_folder: Path
     assert "second" in record["stack"]
 
 
-@pytest.mark.parametrize(
-    "interruption", [KeyboardInterrupt, SystemExit, asyncio.CancelledError, GeneratorExit]
-)
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, asyncio.CancelledError, GeneratorExit])
 @pytest.mark.requirement("REP-04")
 def test_an_interruption_is_logged_and_goes_on_upwards(interruption: type[BaseException]) -> None:
     @mcp_safe_tool
@@ -335,9 +333,7 @@ class Generating:
         yield 1
 
 
-@pytest.mark.parametrize(
-    "func", [async_generator, generator, Generating(), functools.partial(async_generator)]
-)
+@pytest.mark.parametrize("func", [async_generator, generator, Generating(), functools.partial(async_generator)])
 @pytest.mark.requirement("REP-04")
 def test_a_generator_is_refused_when_it_is_decorated(func: Any) -> None:
     with pytest.raises(TypeError, match="generator"):

@@ -31,9 +31,7 @@ def test_a_callers_trace_goes_on_with_a_span_of_our_own() -> None:
     assert trace.sampled
 
 
-@pytest.mark.parametrize(
-    ("flags", "sampled"), [("00", False), ("01", True), ("02", False), ("03", True), ("ff", True)]
-)
+@pytest.mark.parametrize(("flags", "sampled"), [("00", False), ("01", True), ("02", False), ("03", True), ("ff", True)])
 def test_the_sampled_flag_is_forwarded(flags: str, sampled: bool) -> None:
     trace = Trace.from_headers(f"00-{TRACE}-{SPAN}-{flags}")
     assert trace.trace_id == TRACE

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engross.calls import Principal
+from engross.replies import Reply
 from engross.surfaces.client import Client, connect
 from tests.bed.offices import Offices, shelf
 
@@ -32,7 +33,7 @@ def test_many_tasks_and_threads_may_call_at_once(curator: Client) -> None:
     async def tasks() -> list[bool]:
         return [reply.ok for reply in await asyncio.gather(*(one(number) for number in range(20)))]
 
-    async def one(number: int) -> object:
+    async def one(number: int) -> Reply:
         return await curator.acall("shelf.add-book", {"title": f"Task {number}"})
 
     def thread(number: int) -> None:

@@ -1,7 +1,7 @@
 """Frozen data about one call that every room may hold: who asks, for what, what would change, what was decided."""
 
 from .answer import Answer, Errand
-from .context import SURFACES, Context, Surface
+from .context import NO_PINS, SURFACES, Context, Surface
 from .decision import Decision, Verdict
 from .ids import derived_id, new_message_id
 from .instant import Clock, instant, instant_after, now, parse_instant
@@ -9,6 +9,7 @@ from .plan import FactDraft, Plan
 from .principal import Principal, PrincipalType
 
 __all__ = [
+    "NO_PINS",
     "SURFACES",
     "Answer",
     "Clock",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
+
+from engross.replies import EMPTY
 
 
-@dataclass(frozen=True, slots=True)
-class Errand:
+class Errand(NamedTuple):
     """A call to another system that a commit brings with it, carried out after the commit."""
 
     flow: str
@@ -17,13 +17,12 @@ class Errand:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """A flow's fields, with the code of its success, what the receipt should name, and errands to follow."""
 
     data: Mapping[str, Any]
     code: str | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = EMPTY
     warnings: tuple[Mapping[str, Any], ...] = ()
-    receipt: Mapping[str, Any] = field(default_factory=dict)
+    receipt: Mapping[str, Any] = EMPTY
     errands: tuple[Errand, ...] = ()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from engross.replies import Trace
 
@@ -17,8 +16,7 @@ PRODUCER = "urn:engross:office"
 NO_PINS: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """Who calls which flow, when, on whose behalf and under which conditions. Built once, by admit."""
 
     tenant: str
@@ -39,7 +37,7 @@ class Context:
     as_of: int | None = None
     dry_run: bool = False
     break_glass: bool = False
-    pins: Mapping[str, str] = field(default_factory=lambda: NO_PINS)
+    pins: Mapping[str, str] = NO_PINS
     producer: str = PRODUCER
 
     def as_data(self) -> dict[str, Any]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class FactDraft:
+class FactDraft(NamedTuple):
     """One fact as a plan holds it: not yet in the ledger, and perhaps never."""
 
     aggregate: str
@@ -34,8 +32,7 @@ class FactDraft:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """The outcome of performing a flow, before anybody decided about it."""
 
     flow: str

@@ -1,5 +1,9 @@
 """Flows: everything a caller can do, as data. No I/O happens here."""
 
+from typing import TYPE_CHECKING
+
+from engross.later import later
+
 from .admissible import admissible
 from .aggregate import Aggregate, Applier
 from .catalogue import Catalogue
@@ -17,11 +21,13 @@ from .fault import SERVER_OWNED, shortened
 from .flow import Flow
 from .limits import LIMITS, Limits
 from .nearest import nearest
-from .portability import Finding, lint, lint_flow, lint_schema
 from .schemas import Schema, Shape, schema_of
 from .semantics import HINTS, Semantics, hints
 from .signature import Handler
 from .typed import NoArguments
+
+if TYPE_CHECKING:
+    from .portability import Finding, lint, lint_flow, lint_schema
 
 __all__ = [
     "CONTROLS",
@@ -68,3 +74,7 @@ __all__ = [
     "schema_of",
     "shortened",
 ]
+
+_LINT = ("Finding", "lint", "lint_flow", "lint_schema")
+
+__getattr__ = later(__name__, dict.fromkeys(_LINT, f"{__name__}.portability"))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar, Unpack, overload
+from typing import Any, NamedTuple, TypeAlias, TypeVar, Unpack, overload
 
 from .define import define
 from .definition import FlowDefinitionError
@@ -23,8 +22,7 @@ Handling = TypeVar("Handling", bound=FactHandler)
 Upcasting = TypeVar("Upcasting", bound=Upcaster)
 
 
-@dataclass(frozen=True, slots=True)
-class Applier:
+class Applier(NamedTuple):
     """Writes what a fact says into the state tables; older payloads are brought to `version` first."""
 
     fact_type: str
@@ -47,9 +45,7 @@ class Aggregate:
     ) -> None:
         """`migrations` are (name, sql) pairs; `naming` is the style of tool names by default."""
         if not is_kebab(namespace):
-            raise FlowDefinitionError(
-                f"aggregate {namespace!r}", "A namespace is lower-case words joined by hyphens."
-            )
+            raise FlowDefinitionError(f"aggregate {namespace!r}", "A namespace is lower-case words joined by hyphens.")
         if not display.strip():
             raise FlowDefinitionError(f"aggregate {namespace!r}", "Give a display name for people.")
         self.namespace = namespace
@@ -99,9 +95,7 @@ class Aggregate:
     def read(self, handler: Handler, /) -> Flow: ...
     @overload
     def read(self, /, **facets: Unpack[Facets]) -> Callable[[Handler], Flow]: ...
-    def read(
-        self, handler: Handler | None = None, /, **facets: Unpack[Facets]
-    ) -> Flow | Callable[[Handler], Flow]:
+    def read(self, handler: Handler | None = None, /, **facets: Unpack[Facets]) -> Flow | Callable[[Handler], Flow]:
         """Decorator: a flow that changes nothing. `(reader, arguments) -> answer`."""
         return self._decorated("read", handler, facets)
 
@@ -109,9 +103,7 @@ class Aggregate:
     def record(self, handler: Handler, /) -> Flow: ...
     @overload
     def record(self, /, **facets: Unpack[Facets]) -> Callable[[Handler], Flow]: ...
-    def record(
-        self, handler: Handler | None = None, /, **facets: Unpack[Facets]
-    ) -> Flow | Callable[[Handler], Flow]:
+    def record(self, handler: Handler | None = None, /, **facets: Unpack[Facets]) -> Flow | Callable[[Handler], Flow]:
         """Decorator: a flow that changes our own store, in one transaction. `(unit, arguments) -> answer`."""
         return self._decorated("record", handler, facets)
 
@@ -119,9 +111,7 @@ class Aggregate:
     def reach(self, handler: Handler, /) -> Flow: ...
     @overload
     def reach(self, /, **facets: Unpack[Facets]) -> Callable[[Handler], Flow]: ...
-    def reach(
-        self, handler: Handler | None = None, /, **facets: Unpack[Facets]
-    ) -> Flow | Callable[[Handler], Flow]:
+    def reach(self, handler: Handler | None = None, /, **facets: Unpack[Facets]) -> Flow | Callable[[Handler], Flow]:
         """Decorator: a flow that calls other systems, holding no transaction meanwhile."""
         return self._decorated("reach", handler, facets)
 
@@ -182,9 +172,7 @@ class Aggregate:
         for flow in self._flows.values():
             flow.seal()
 
-    def _decorated(
-        self, kind: Kind, handler: Handler | None, facets: Facets
-    ) -> Flow | Callable[[Handler], Flow]:
+    def _decorated(self, kind: Kind, handler: Handler | None, facets: Facets) -> Flow | Callable[[Handler], Flow]:
         def decorate(function: Handler) -> Flow:
             return self._added(define(self, kind, function, **facets))
 
@@ -200,8 +188,6 @@ class Aggregate:
 
     def _refuse(self, wrong: bool, complaint: str) -> None:
         if self._sealed:
-            raise FlowDefinitionError(
-                f"aggregate {self.namespace}", "It is in use already: define before that."
-            )
+            raise FlowDefinitionError(f"aggregate {self.namespace}", "It is in use already: define before that.")
         if wrong:
             raise FlowDefinitionError(f"aggregate {self.namespace}", complaint)

@@ -69,9 +69,7 @@ class Catalogue:
 
     def tools(self, toolsets: Collection[str] | None = None) -> list[Tool]:
         """The tools of these toolsets, or all: by toolset, then name."""
-        return [
-            tool for tool in self._tools.values() if toolsets is None or tool.exposure.toolset in toolsets
-        ]
+        return [tool for tool in self._tools.values() if toolsets is None or tool.exposure.toolset in toolsets]
 
     def exposures(self, toolsets: Collection[str] | None = None) -> list[Exposure]:
         """The exposures of these toolsets, or all: by toolset, then name."""

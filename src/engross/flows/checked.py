@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from .controls import Controls
 
@@ -15,8 +14,7 @@ Normaliser: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[di
 """Turns what people write into what the flow understands, with warnings about what it changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What a flow gets to work with: complete arguments, controls apart, and what was noticed on the way."""
 
     arguments: dict[str, Any]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .checker import Checker
 
@@ -57,8 +56,7 @@ WRITE_CONTROLS = ("client_request_id", "commit_mode", "proposal_id", "reason", "
 NEVER_OWN = ("client_request_id", "commit_mode", "confirm_token")
 
 
-@dataclass(frozen=True, slots=True)
-class Controls:
+class Controls(NamedTuple):
     """The control fields of one call; None where the caller gave nothing."""
 
     client_request_id: str | None = None
@@ -99,6 +97,4 @@ def controls_from(given: dict[str, Any]) -> Controls:
 def control_checker() -> Checker:
     """The checker of all control fields; `split` passes on only those that the flow offers."""
     fields = {name: dict(schema) for name, schema in CONTROLS.items()}
-    return Checker(
-        {"type": "object", "properties": fields, "additionalProperties": False}, subject="controls"
-    )
+    return Checker({"type": "object", "properties": fields, "additionalProperties": False}, subject="controls")

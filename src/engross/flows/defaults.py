@@ -41,9 +41,7 @@ def _settler(schema: object) -> Settle | None:
         return None
     if schema.get("type") == "integer":
         return _whole
-    inner = {
-        name: settle for name, part in schema.get("properties", {}).items() if (settle := _settler(part))
-    }
+    inner = {name: settle for name, part in schema.get("properties", {}).items() if (settle := _settler(part))}
     if inner:
         return partial(_settled_fields, tuple(inner.items()))
     items = _settler(schema.get("items"))

@@ -18,6 +18,4 @@ class Determinism:
         if not self.deterministic and not self.reason:
             raise FlowDefinitionError("determinism", "Give the reason why the answer may differ.")
         if self.deterministic and self.reason:
-            raise FlowDefinitionError(
-                "determinism", "A deterministic flow needs no reason: drop one of the two."
-            )
+            raise FlowDefinitionError("determinism", "A deterministic flow needs no reason: drop one of the two.")

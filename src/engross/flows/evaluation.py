@@ -34,9 +34,7 @@ class Location(NamedTuple):
     """What of the location lies below an opaque keyword."""
 
 
-def faults_in(
-    schema: Mapping[str, Any], arguments: object, errors: Iterable[Mapping[str, Any]]
-) -> list[Fault]:
+def faults_in(schema: Mapping[str, Any], arguments: object, errors: Iterable[Mapping[str, Any]]) -> list[Fault]:
     """The faults behind the errors of an evaluation, each once; never none."""
     found: dict[tuple[Path, str], Fault] = {}
     locations: dict[str, Location] = {}

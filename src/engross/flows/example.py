@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .definition import FlowDefinitionError
 
 REFERENCE = re.compile(r"\$(\d+)((?:\.[A-Za-z0-9_-]+)+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A call, what must have been called before it, and the message key it ends in.
 
     A string `$0.card.id` in the arguments stands for that path in the answer of `given[0]`; inside `given`,
@@ -41,9 +40,7 @@ def filled(value: object, answers: Sequence[Mapping[str, object]]) -> object:
     return value
 
 
-def _looked_up(
-    reference: str, index: int, path: list[str], answers: Sequence[Mapping[str, object]]
-) -> object:
+def _looked_up(reference: str, index: int, path: list[str], answers: Sequence[Mapping[str, object]]) -> object:
     if index >= len(answers):
         raise FlowDefinitionError("example", f"{reference} refers to given[{index}], which is not there.")
     found: object = answers[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 if TYPE_CHECKING:
     from .flow import Flow
@@ -29,8 +29,7 @@ class Exposure:
     overrides: Overrides = field(default_factory=lambda: cast(Overrides, MappingProxyType({})), compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(NamedTuple):
     """An exposure together with its flow: everything a surface needs to offer it."""
 
     exposure: Exposure

@@ -52,9 +52,7 @@ def is_unknown(fault: Fault) -> bool:
 def missing(fault: Fault, schema: Mapping[str, Any]) -> Issue:
     """A required field is not there."""
     details = {"rule": "required", "expected": _expected_type(schema), **_description(schema)}
-    return _misfit(
-        fault, f"{_where(fault)} is missing", details, _allowed_values(schema.get("enum", ()), None)
-    )
+    return _misfit(fault, f"{_where(fault)} is missing", details, _allowed_values(schema.get("enum", ()), None))
 
 
 def unknown(fault: Fault, allowed: Iterable[str], present: Iterable[str], forbidden: frozenset[str]) -> Issue:
@@ -63,9 +61,7 @@ def unknown(fault: Fault, allowed: Iterable[str], present: Iterable[str], forbid
     suggestions: dict[str, Any] = {"allowed_fields": fields[:MOST_SHOWN]}
     if fault.path[-1] in forbidden:
         details = {"why": "The server sets this itself, from your credential or at the time of the call."}
-        return Issue(
-            codes.FIELD_NOT_ALLOWED, {"field": fault.name}, pointer(fault.path), details, suggestions
-        )
+        return Issue(codes.FIELD_NOT_ALLOWED, {"field": fault.name}, pointer(fault.path), details, suggestions)
     close = nearest(fault.path[-1], set(fields).difference(present))
     if close:
         suggestions = {"did_you_mean": close, **suggestions}

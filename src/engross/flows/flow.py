@@ -201,9 +201,7 @@ class Flow:
 
     def _attached(self, part: str, function: Function) -> Function:
         if self.__dict__.get("_sealed"):
-            raise FlowDefinitionError(
-                self.ref, f"It is in use already: attach the {part} before the office opens."
-            )
+            raise FlowDefinitionError(self.ref, f"It is in use already: attach the {part} before the office opens.")
         if getattr(self, part) is not None:
             raise FlowDefinitionError(self.ref, f"It has a {part} already: drop one of the two.")
         object.__setattr__(self, part, function)

@@ -105,18 +105,14 @@ def _defaults(flow: Flow) -> Iterator[Finding]:
             continue
         alone = Checker({"type": "object", "properties": {name: schema}}, subject=flow.ref)
         if not alone.accepts({name: schema["default"]}):
-            yield Finding(
-                flow.ref, "default", pointer(("properties", name)), "The default does not fit its own field."
-            )
+            yield Finding(flow.ref, "default", pointer(("properties", name)), "The default does not fit its own field.")
 
 
 def _examples(flow: Flow) -> Iterator[Finding]:
     checker = Checker(flow.published, subject=flow.ref)
     for index, example in enumerate(flow.examples):
         place = pointer(("examples", index))
-        for complaint in chain(
-            _misfits(checker, example), _wrong_references(example), _unknown_reply(example)
-        ):
+        for complaint in chain(_misfits(checker, example), _wrong_references(example), _unknown_reply(example)):
             yield Finding(flow.ref, "example", place, f"{example.title}: {complaint}")
 
 

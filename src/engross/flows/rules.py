@@ -40,11 +40,7 @@ def _description(flow: Flow) -> str | None:
 
 
 def _version(flow: Flow) -> str | None:
-    return (
-        None
-        if _VERSION.fullmatch(flow.version)
-        else f"The version {flow.version!r} is not of the form 1.0.0."
-    )
+    return None if _VERSION.fullmatch(flow.version) else f"The version {flow.version!r} is not of the form 1.0.0."
 
 
 def _semantics(flow: Flow) -> str | None:
@@ -68,11 +64,7 @@ def _effect(flow: Flow) -> str | None:
 def _tier(flow: Flow) -> str | None:
     if flow.kind == "read":
         return None if flow.tier == 0 else "A read is tier 0: drop tier."
-    return (
-        None
-        if flow.tier in (1, 2, 3, 4)
-        else f"The tier of a write is 1 (low) to 4 (critical), not {flow.tier}."
-    )
+    return None if flow.tier in (1, 2, 3, 4) else f"The tier of a write is 1 (low) to 4 (critical), not {flow.tier}."
 
 
 def _synchronous(flow: Flow) -> str | None:
@@ -90,11 +82,7 @@ def _posture(flow: Flow) -> str | None:
 
 
 def _dialect(flow: Flow) -> str | None:
-    return (
-        None
-        if flow.dialect in DIALECTS
-        else f"The dialect is one of {', '.join(DIALECTS)}, not {flow.dialect!r}."
-    )
+    return None if flow.dialect in DIALECTS else f"The dialect is one of {', '.join(DIALECTS)}, not {flow.dialect!r}."
 
 
 def _rate(flow: Flow) -> str | None:

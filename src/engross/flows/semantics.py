@@ -32,9 +32,7 @@ def hints(semantics: Semantics | None, overrides: Mapping[str, bool | None] | No
     derived = _derived(semantics) if semantics else {}
     for name, value in (overrides or {}).items():
         if name not in HINTS:
-            raise FlowDefinitionError(
-                "hints", f"There is no hint {name!r}; the hints are {', '.join(HINTS)}."
-            )
+            raise FlowDefinitionError("hints", f"There is no hint {name!r}; the hints are {', '.join(HINTS)}.")
         if value is not None:
             derived[name] = value
     return {name: derived[name] for name in HINTS if name in derived}

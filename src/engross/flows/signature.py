@@ -32,9 +32,7 @@ def arguments_type(handler: Handler, subject: str) -> type[Any]:
 def answers_type(handler: Handler, subject: str) -> type[Any] | None:
     """The TypedDict that the function returns; None where the annotation says nothing about fields."""
     if "return" not in getattr(handler, "__annotations__", {}):
-        raise FlowDefinitionError(
-            subject, "Annotate what is returned: a TypedDict class, or Mapping[str, object]."
-        )
+        raise FlowDefinitionError(subject, "Annotate what is returned: a TypedDict class, or Mapping[str, object].")
     annotation = _annotation(handler, "return", subject)
     return annotation if is_typed_dict(annotation) else None
 

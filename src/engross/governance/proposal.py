@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from engross.calls import Context, FactDraft, Plan, Principal
 from engross.ledger import drafts_digest
@@ -27,8 +26,7 @@ TRANSITIONS: Mapping[Status, tuple[Move, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPlan:
+class StoredPlan(NamedTuple):
     """A plan as a proposal keeps it, with all that is needed to perform it again."""
 
     ordinal: int
@@ -89,8 +87,7 @@ class StoredPlan:
         return cls(**{**data, "facts": facts, "warnings": tuple(data["warnings"])})
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(NamedTuple):
     """What one reviewer decided."""
 
     reviewer: str
@@ -101,8 +98,7 @@ class Review:
     """Whether it is about what the proposal holds now: an approval lapses when the proposal goes back to its author."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """One or more plans that wait for somebody's decision."""
 
     id: str

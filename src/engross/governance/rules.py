@@ -7,8 +7,7 @@ that one policy could not answer has no answer at all here: POLICY_ERROR.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -34,8 +33,7 @@ class EvaluationError(Exception):
     """What Cedar said about policies that it left out; the cause of a POLICY_ERROR, so that it is logged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One policy with the name it is known by."""
 
     id: str
@@ -44,8 +42,7 @@ class Rule:
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What the rules say about one action: allowed or not, by which of them, with which code if one says."""
 
     allowed: bool
@@ -53,8 +50,7 @@ class Answer:
     denial: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """A principal or resource with what policies may know about it."""
 
     type: str

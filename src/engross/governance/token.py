@@ -12,11 +12,10 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from hmac import digest as signature
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -33,8 +32,7 @@ _SIGNATURE_BYTES = 32
 _MARK_LETTERS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """What a token is bound to: whose plan, of which flows, with what arguments, policy and base versions."""
 
     tenant: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engross.calls import FactDraft
@@ -66,7 +65,7 @@ class FactBook:
         version = stated.schema_version
         while caster := self._upcasters.get((stated.aggregate, stated.type, version)):
             payload, version = caster(payload), version + 1
-        return stated if version == stated.schema_version else replace(stated, payload=payload, schema_version=version)
+        return stated if version == stated.schema_version else stated._replace(payload=payload, schema_version=version)
 
     def _enter(self, aggregate: Aggregate) -> None:
         name = aggregate.namespace

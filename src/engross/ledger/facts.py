@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -33,8 +32,7 @@ INSERT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One fact of the ledger. `payload` is None once it was erased."""
 
     tenant: str
@@ -91,8 +89,7 @@ class Fact:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A fact on its way into the ledger: the fact, its row, and its draft."""
 
     fact: Fact

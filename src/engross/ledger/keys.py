@@ -10,8 +10,7 @@ A `leased` row is a promise: a flow that calls other systems committed it before
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import orjson
 
@@ -35,8 +34,7 @@ INSERT = (
 PAST = "expires_at <= :now AND (state <> 'leased' OR created_at <= :week_ago)"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredKey:
+class StoredKey(NamedTuple):
     """What is remembered of the call that first used a key."""
 
     principal: str

@@ -6,9 +6,8 @@ A receipt is written in the transaction of the change it vouches for, and says n
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -21,8 +20,7 @@ from .facts import Fact, facts_digest
 INSERT = "INSERT INTO receipts (tenant, position, digest, body) VALUES (:tenant, :position, :digest, :body)"
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """The proof of one commit."""
 
     position: int

@@ -7,9 +7,8 @@ any other and reads behind the watermark; no writer waits for it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,8 +22,7 @@ from .signing import OfficeKey
 LARGEST_SEAL = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Seal:
+class Seal(NamedTuple):
     """One link of a tenant's chain."""
 
     number: int

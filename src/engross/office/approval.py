@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from engross.calls import Context, Decision
 from engross.governance import Binding, Proposal, refusal
 from engross.ledger import digest
@@ -28,7 +26,7 @@ def judged_today(fittings: Fittings, context: Context, proposal: Proposal) -> De
         flow = fittings.catalogue.find(plan.flow)
         if flow is None:
             continue
-        author = replace(author_context(context, plan, proposal.id), commit_mode="proposal")
+        author = author_context(context, plan, proposal.id)._replace(commit_mode="proposal")
         decision = fittings.policy.judge(author, flow, plan.tier, len(plan.facts))
         if decision.verdict == "deny":
             return decision

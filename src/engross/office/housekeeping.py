@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from threading import Event, Thread
 
 from engross.calls import Context, instant
@@ -91,7 +90,7 @@ class Housekeeping:
         self._expire(tenant)
         self._publish(tenant)
         deadline = time.monotonic() + self._fittings.call_seconds
-        drive(take_up_errands(self._fittings, replace(self._acting_for(tenant), deadline=deadline)))
+        drive(take_up_errands(self._fittings, self._acting_for(tenant)._replace(deadline=deadline)))
 
     def _purge(self, tenant: str) -> None:
         store, now = self._fittings.store, instant(self._fittings.clock())

@@ -10,8 +10,8 @@ from engross.flows import Aggregate
 from engross.governance import proposals_aggregate
 from engross.ledger import OfficeKey
 from engross.ledger.checkpoint import Checkpoint
-from engross.ledger.verify import Report, verify
-from engross.replies import Invalid, codes
+from engross.ledger.verify import verify
+from engross.replies import Invalid, Reply, codes, reply
 from engross.store.archive import Manifest, back_up, restore
 from engross.store.opening import bring_up_to_date, engine_at
 
@@ -25,39 +25,37 @@ if TYPE_CHECKING:
 
 def verify_ledger(
     source: Settings | Path, *, checkpoint: Path | None, public_key: str | None, save_checkpoint: Path | None
-) -> Report:
+) -> Reply:
     """Verify a store or a backup, offline, and keep a checkpoint of what verified."""
     where = source if isinstance(source, Path) else (source.store or source.data)
     known = Checkpoint.load(checkpoint) if checkpoint else None
     report = verify(where, public_key=public_key, checkpoint=known)
     if save_checkpoint is not None and report.ok and report.public_key is not None:
         report.checkpoint().save(save_checkpoint)
-    return report
+    return reply(codes.VERIFIED, data=report.as_data())
 
 
-def back_up_office(
-    settings: Settings, target: Path, *, tenant: str | None = None, with_keys: bool = True
-) -> dict[str, Any]:
+def back_up_office(settings: Settings, target: Path, *, tenant: str | None = None, with_keys: bool = True) -> Reply:
     """Write a backup of an office, or the export of one tenant, while others go on working."""
     key_file = settings.data / "keys" / "office.key"
     public_key = OfficeKey.at(key_file).public if key_file.exists() else None
     store = existing_store(settings)
     made = back_up(store, settings.data, target, tenant=tenant, with_keys=with_keys, public_key=public_key)
-    return {"file": str(target), **_contents(made)}
+    return reply(codes.SYS_OK, data={"file": str(target), **_contents(made)})
 
 
-def restore_office(settings: Settings, archive: Path) -> dict[str, Any]:
+def restore_office(settings: Settings, archive: Path) -> Reply:
     """Make an office of a backup."""
-    return {"data": str(settings.data), **_contents(restore(archive, settings.location, settings.data))}
+    made = restore(archive, settings.location, settings.data)
+    return reply(codes.SYS_OK, data={"data": str(settings.data), **_contents(made)})
 
 
-def migrate_office(
-    settings: Settings, aggregates: Iterable[Aggregate] = (), *, dry_run: bool = False
-) -> list[dict[str, Any]]:
+def migrate_office(settings: Settings, aggregates: Iterable[Aggregate] = (), *, dry_run: bool = False) -> Reply:
     """Bring the tables up to date; with `dry_run`, only say what would be done."""
     known = migrations((proposals_aggregate(), *aggregates))
     steps = bring_up_to_date(existing_store(settings), known, dry_run=dry_run)
-    return [{"room": step.room, "number": step.number, "name": step.name} for step in steps]
+    told = [{"room": step.room, "number": step.number, "name": step.name} for step in steps]
+    return reply(codes.SYS_OK, data={"would_run" if dry_run else "ran": told})
 
 
 def existing_store(settings: Settings) -> SqliteStore | PostgresStore:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from engross.calls import Clock, Context, Principal, instant, now
 from engross.flows import Aggregate, Catalogue
@@ -34,8 +34,7 @@ from .settings import Settings
 SYSTEM = Principal("engross", "service", frozenset({"admin"}))
 
 
-@dataclass(frozen=True, slots=True)
-class Rebuilt:
+class Rebuilt(NamedTuple):
     """What came of building the state again from the facts."""
 
     tenant: str

@@ -47,9 +47,9 @@ class EraseSubject(TypedDict):
 
 def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     """The office's own flows. They need the office they are part of, which comes to be after them."""
-    office = Aggregate("office", "The office")
+    record = Aggregate("record", "The record")
 
-    @office.read(
+    @record.read(
         controls=(),
         answers=None,
         examples=[
@@ -68,7 +68,7 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         """
         return (yield from _validated(fittings(), context, arguments))
 
-    @office.read(controls=(), examples=[Example("From the beginning", {"after": 0, "limit": 10})])
+    @record.read(controls=(), examples=[Example("From the beginning", {"after": 0, "limit": 10})])
     def read_facts(reader: Reader, arguments: ReadFacts) -> dict[str, Any]:
         """Read the facts behind a position, in order: what happened, to whom it can be traced, decisions included."""
         found = facts_after(reader.reading, arguments.get("after", 0), most=arguments.get("limit", PAGE))
@@ -76,7 +76,7 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         events = [book.upcast(fact).cloudevent(receipt) for fact, receipt in found]
         return {"facts": events, "next": events[-1]["position"] if events else arguments.get("after", 0)}
 
-    @office.read(controls=(), examples=[Example("No such commit", {"position": NOWHERE}, reply="RECORD_NOT_FOUND")])
+    @record.read(controls=(), examples=[Example("No such commit", {"position": NOWHERE}, reply="RECORD_NOT_FOUND")])
     def get_receipt(reader: Reader, arguments: GetReceipt) -> dict[str, Any]:
         """Show the receipt of a commit: who, by which flow and policy, approved by whom."""
         receipt = receipt_at(reader.reading, arguments["position"])
@@ -88,7 +88,7 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
             )
         return {"receipt": receipt.body, "digest": receipt.digest}
 
-    @office.record(
+    @record.record(
         effect="delete",
         tier=3,
         semantics=Semantics(destructive=True, idempotent=True),
@@ -105,7 +105,7 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies."""
         return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
 
-    return office
+    return record
 
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:

@@ -7,7 +7,6 @@ proposal is refused and the overlap named. What comes out needs a review of its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from engross.calls import Decision, FactDraft, Plan, instant_after
@@ -46,7 +45,7 @@ def rebase(
         },
     )
     for ordinal, (plan, approvals) in enumerate(fresh):
-        add_plan(unit, made, ordinal + 1, replace(plan, ordinal=ordinal), approvals)
+        add_plan(unit, made, ordinal + 1, plan._replace(ordinal=ordinal), approvals)
     by = unit.context.principal.id
     move(unit, proposal, "ProposalRebased", "rebased", rebased_to=made, by=by, **why)
     return made
@@ -62,7 +61,7 @@ def _fresh(
         if flow.kind == "reach"
         else perform_plan(fittings, unit, proposal, old, pieces).plan
     )
-    author = replace(author_context(unit.context, old, proposal.id), commit_mode="proposal")
+    author = author_context(unit.context, old, proposal.id)._replace(commit_mode="proposal")
     decision = fittings.policy.judge(author, flow, plan.tier, len(plan.facts))
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)
@@ -70,8 +69,7 @@ def _fresh(
 
 
 def _stored(old: StoredPlan, plan: Plan, decision: Decision) -> StoredPlan:
-    return replace(
-        old,
+    return old._replace(
         flow_version=plan.flow_version,
         facts=plan.facts,
         facts_digest=drafts_digest(plan.facts),

@@ -23,7 +23,7 @@ class Settings:
     redis: str | None = None
     """The address of a Redis server for the adapter cache and rate limits."""
     policies: Path | None = None
-    """A folder of Cedar policies and knobs.toml laid over the shipped ones; `policies` in the data folder if there is one."""
+    """A folder of Cedar policies and knobs.toml laid over the shipped ones: by default `policies` in `data`."""
     read_only: bool = False
     """Refuse every flow that is not safe. Wins over everything."""
     migrate: bool = True

@@ -6,7 +6,6 @@ the answer stays a success and says what is still to come, and housekeeping take
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from engross.calls import Context, Decision, Errand
@@ -40,7 +39,7 @@ def take_up_errands(fittings: Fittings, context: Context) -> Steps[None]:
     """Carry out what was approved and then left, by a crash or by another system that was away."""
     promises = abandoned_errands(fittings.store, context.tenant, context.occurred_at, fittings.lease_seconds)
     for promise in promises:
-        cause = replace(context, message_id=promise.cause, trace=Trace.new())
+        cause = context._replace(message_id=promise.cause, trace=Trace.new())
         yield from _carried_out(fittings, cause, promise.errand, promise.decision)
 
 

@@ -10,9 +10,8 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
@@ -31,8 +30,7 @@ PATIENCE_SECONDS = 0.25
 _log = logging.getLogger("engross.answers")
 
 
-@dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(NamedTuple):
     """The answer that a key stands for, and when it was given."""
 
     principal: str
@@ -40,6 +38,8 @@ class Remembered:
     answer: Mapping[str, Any]
     position: int | None
     created_at: str
+    unchanged_in: str | None = None
+    """The state of the store in which there was nothing to add to the answer."""
 
     def is_fresh(self, now: str) -> bool:
         """Whether a cache may still answer with it: a day from the first call, however often it is repeated."""
@@ -119,7 +119,7 @@ class RedisAnswers:
         if time.monotonic() < self._away_until:
             return
         try:
-            self._redis.set(self._name(key), orjson.dumps(remembered), ex=KEPT_HOURS * 3600)
+            self._redis.set(self._name(key), orjson.dumps(remembered._asdict()), ex=KEPT_HOURS * 3600)
         except Exception as error:
             self._pause(error)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engross.calls import Decision, Errand, instant_after
 from engross.ledger import Unit
@@ -11,8 +10,7 @@ from engross.replies import Reply, codes
 from engross.store import Store, intend, pending_effects
 
 
-@dataclass(frozen=True, slots=True)
-class Promise:
+class Promise(NamedTuple):
     """An errand with what approved it."""
 
     errand: Errand
@@ -23,8 +21,8 @@ class Promise:
 def promise_errand(unit: Unit, errand: Errand, decision: Decision) -> None:
     """Write an errand down in the transaction that approves it."""
     body = {
-        "errand": asdict(errand),
-        "decision": asdict(decision),
+        "errand": errand._asdict(),
+        "decision": decision._asdict(),
         "cause": unit.context.message_id,
         "time": unit.now,
     }

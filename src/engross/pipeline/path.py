@@ -23,6 +23,7 @@ from .fittings import Fittings
 from .reach import reach
 from .read import read
 from .record import bearable
+from .remember import remember_suggestions
 from .request import Request
 from .steps import Steps, Work
 from .write import write
@@ -62,7 +63,7 @@ def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
     answer, recorded = yield from write(fittings, context, flow, checked)
     if recorded is not None:
         answer = yield from afterwards(fittings, context, recorded)
-    if flow.suggester is not None and answer.ok:
+    if flow.suggester is not None and answer.ok and (context.dry_run or "suggestions" not in answer.data):
         answer = yield from _suggest(fittings, context, flow, answer)
     return answer
 
@@ -84,8 +85,9 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
             min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS),
         )
         data = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)
+        if context.client_request_id is not None and not context.dry_run:
+            remember_suggestions(fittings, context, found)
         return reply(answer.code, answer.params, data)
     except Exception as error:
         record_crash(context.trace.trace_id, error, flow.ref)
         return answer
-

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engross.calls import Answer, Context, FactDraft, Plan
 from engross.flows import Flow
@@ -20,8 +19,7 @@ HIGHEST_TIER = 4
 ASKED_AT_ONCE = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Performed:
+class Performed(NamedTuple):
     """What came of running a flow."""
 
     plan: Plan
@@ -93,9 +91,7 @@ def base_versions(facts: Iterable[FactDraft]) -> dict[str, int]:
 
 def author_context(context: Context, plan: StoredPlan, proposal_id: str) -> Context:
     """The context in which a plan was made, inside the present call's trace."""
-    return Context.from_data(
-        plan.author, tenant=context.tenant, trace=context.trace, causation_id=proposal_id
-    )
+    return Context.from_data(plan.author, tenant=context.tenant, trace=context.trace, causation_id=proposal_id)
 
 
 def refuse_stale(reader: Reader, proposal: Proposal) -> None:

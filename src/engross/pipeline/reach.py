@@ -12,8 +12,7 @@ key.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from engross.calls import Answer, Context, Decision, Errand, Plan, derived_id
 from engross.flows import Checked, Flow
@@ -28,11 +27,10 @@ from .perform import Performed, as_answer
 from .record import Recorded, record_commit, record_proposal
 from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint, settled
 from .steps import Steps, Work, Write
-from .write import Call, Rehearsed, rehearsal
+from .write import Call, Rehearsed, rehearsal, rehearsed_replay
 
 
-@dataclass(frozen=True, slots=True)
-class Reaching:
+class Reaching(NamedTuple):
     """What a reach flow holds: the call, and the key that it should hand on to the other system."""
 
     context: Context
@@ -44,13 +42,12 @@ def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
     arguments = checked.arguments
     plan = Plan(flow.ref, flow.version, arguments, (), {}, flow.tier, {}, tuple(checked.warnings))
     decision = govern(fittings, context, flow, plan)
+    mark = None if context.client_request_id is None else request_fingerprint(context, arguments)
     if context.dry_run:
-        call = Call(context, flow, arguments, (), None, None)
-        return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
-    if context.client_request_id is None:
+        return (yield from _tried_out(fittings, context, flow, plan, decision, mark))
+    if mark is None:
         require_confirmation(fittings, context, plan, decision)
         return (yield from _carried_out(fittings, context, flow, plan, decision, None))
-    mark = request_fingerprint(context, arguments)
     found = yield from lead_or_replay(fittings, context, mark)
     if found is not None:
         return (yield from replayed(fittings, context, found))
@@ -58,6 +55,19 @@ def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
         return (yield from _carried_out(fittings, context, flow, plan, decision, mark))
     finally:
         fittings.flights.end(flight_key(context))
+
+
+def _tried_out(
+    fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
+) -> Steps[Reply]:
+    call = Call(context, flow, plan.arguments, (), None, mark)
+    if mark is not None:
+        found = yield Write(
+            fittings.store, context.tenant, lambda unit: _looked_up(fittings, context, flow, mark, unit)
+        )
+        if found is not None:
+            return rehearsed_replay(call, found)
+    return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
 
 
 def run_errand(fittings: Fittings, context: Context, errand: Errand, decision: Decision) -> Steps[Reply]:
@@ -68,14 +78,13 @@ def run_errand(fittings: Fittings, context: Context, errand: Errand, decision: D
     )
     # The author asked for it then, but it happens now: leases and keys count from the present, and its fact must not
     # have the id of one that the asking made.
-    author = replace(
-        author,
+    author = author._replace(
         client_request_id=errand.key,
         deadline=context.deadline,
         occurred_at=context.occurred_at,
         message_id=derived_id(author.message_id, 0),
     )
-    decision = replace(decision, confirm=False)
+    decision = decision._replace(confirm=False)
     plan = Plan(flow.ref, flow.version, errand.arguments, (), {}, flow.tier, {})
     mark = request_fingerprint(author, errand.arguments)
     return (yield from _carried_out(fittings, author, flow, plan, decision, mark))
@@ -140,6 +149,14 @@ def _unsettled(failure: Failed, context: Context) -> Failed:
     return Failed(failure.code, failure.params, data={**(failure.data or {}), "outcome": "unknown", **key})
 
 
+def _looked_up(
+    fittings: Fittings, context: Context, flow: Flow, mark: str, transaction: Transaction
+) -> Remembered | None:
+    found = recall(Unit(transaction, context, fittings.book), flow, mark)
+    transaction.rewind()
+    return found
+
+
 def _lease(
     fittings: Fittings,
     context: Context,
@@ -153,17 +170,13 @@ def _lease(
     if found := recall(unit, flow, mark):
         return found
     require_confirmation(fittings, context, plan, decision)
-    row = key_row(
-        context, mark, state="leased", position=None, answer=None, lasts_seconds=fittings.lease_seconds
-    )
+    row = key_row(context, mark, state="leased", position=None, answer=None, lasts_seconds=fittings.lease_seconds)
     transaction.execute(keys.INSERT, row)
     return None
 
 
 def _give_back(context: Context, transaction: Transaction) -> None:
-    release_key(
-        transaction, context.flow, context.client_request_id or "", taken_at=context.occurred_at
-    )
+    release_key(transaction, context.flow, context.client_request_id or "", taken_at=context.occurred_at)
 
 
 def _propose(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -36,8 +35,7 @@ EFFECT_CODES: Mapping[str | None, str] = {
 SUMMARISED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A commit that is on its way to the disk, and what to answer once it is there."""
 
     reply: Reply
@@ -67,9 +65,7 @@ def record_commit(
         "position": unit.transaction.position if changed else None,
         "idempotent_replay": False,
     }
-    return _write(
-        fittings, unit, flow, plan, answer, decision, mark, code=code, params=answer.params, data=data
-    )
+    return _write(fittings, unit, flow, plan, answer, decision, mark, code=code, params=answer.params, data=data)
 
 
 def record_proposal(
@@ -79,7 +75,7 @@ def record_proposal(
     context = unit.context
     proposal = growing_proposal(unit, context) if context.proposal_id else _opened(fittings, unit, plan)
     needed = max(1, decision.approvals_required)
-    plan = replace(plan, tier=decision.tier)
+    plan = plan._replace(tier=decision.tier)
     stored = StoredPlan.of(
         plan, context, ordinal=len(proposal.plans), kind=flow.kind, policy_version=decision.policy_version
     )

@@ -91,10 +91,11 @@ def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
 
 def settled(unit: Unit, mark: str) -> Remembered | None:
     """The answer that another call with this key and request has left meanwhile."""
-    stored = find_key(unit.transaction, unit.context.flow, unit.context.client_request_id or "")
-    if stored is None or stored.answer is None or stored.fingerprint != mark:
+    context = unit.context
+    stored = find_key(unit.transaction, context.flow, context.client_request_id or "")
+    if stored is None or stored.answer is None or stored.is_past(context.occurred_at):
         return None
-    if stored.principal != unit.context.principal.id or stored.is_past(unit.now):
+    if stored.fingerprint != mark or stored.principal != context.principal.id:
         return None
     return Remembered(stored.principal, mark, stored.answer, stored.position, stored.created_at)
 
@@ -114,9 +115,7 @@ def _refuse_leased(stored: StoredKey, flow: Flow, context: Context) -> None:
         left = parse_instant(stored.expires_at) - parse_instant(context.occurred_at)
         raise in_progress(max(1, round(left.total_seconds())))
     if not flow.semantics.idempotent:
-        raise Failed(
-            codes.OUTCOME_UNKNOWN, data={"outcome": "unknown", "original_request_time": stored.created_at}
-        )
+        raise Failed(codes.OUTCOME_UNKNOWN, data={"outcome": "unknown", "original_request_time": stored.created_at})
 
 
 def in_progress(retry_after_seconds: int = 1) -> Invalid:
@@ -135,14 +134,14 @@ def _erased(key: str) -> Invalid:
 def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[Reply]:
     """The first answer again, with what has become of its subject since."""
     deadline = context.deadline or 0.0
-    since = yield Look(
+    since, state = yield Look(
         fittings.store,
         context.tenant,
         lambda reading: _since(reading, context, found),
         fittings.workers,
         deadline,
     )
-    fittings.answers.put(flight_key(context), found)
+    fittings.answers.put(flight_key(context), found if since else found._replace(unchanged_in=state))
     answer = found.answer
     data = {
         **answer["data"],
@@ -154,8 +153,22 @@ def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[R
     return reply(answer["code"], answer["params"], data)
 
 
-def _since(reading: Reading, context: Context, found: Remembered) -> dict[str, Any]:
-    """What a replay has to say beyond the original answer."""
+def remember_suggestions(fittings: Fittings, context: Context, suggestions: list[Any]) -> None:
+    """Let the cached answer have them too, so that a retry need not think of them again."""
+    key = flight_key(context)
+    found = fittings.answers.get(key, context)
+    if found is not None:
+        data = {**found.answer["data"], "suggestions": suggestions}
+        fittings.answers.put(key, found._replace(answer={**found.answer, "data": data}))
+
+
+def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any], str]:
+    """What a replay has to say beyond the original answer, and in which state of the store."""
+    state = reading.state()
+    return {} if found.unchanged_in == state else _changes(reading, context, found), state
+
+
+def _changes(reading: Reading, context: Context, found: Remembered) -> dict[str, Any]:
     key = context.client_request_id or ""
     if is_erased(reading, context.flow, key):
         # A cache may know the answer still, but nobody may get to see it.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from engross.calls import Principal, Surface
+from engross.calls import NO_PINS, Principal, Surface
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One call as it came in. Identity is the surface's word, taken from the credential, never from the arguments."""
 
     flow: str
@@ -25,4 +23,4 @@ class Request:
     timeout: float | None = None
     dry_run: bool = False
     break_glass: bool = False
-    pins: Mapping[str, str] = field(default_factory=dict)
+    pins: Mapping[str, str] = NO_PINS

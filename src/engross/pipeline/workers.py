@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextvars import copy_context
-from threading import Lock
+from functools import partial
 from typing import TypeVar
+
+from engross.replies import Failed, codes
+from engross.store import Threads
 
 T = TypeVar("T")
 
 
 class Workers:
-    """A pool that starts with the first piece of work, and does not run dry when some of it hangs."""
+    """Threads that do not run out when some of the work hangs."""
 
     def __init__(self, most: int = 16) -> None:
-        self._most = most
-        self._lock = Lock()
-        self._pool: ThreadPoolExecutor | None = None
+        self._threads = Threads(most, "engross-work")
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Have the work done, in the caller's own context variables."""
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self._most, thread_name_prefix="engross-work")
-            return self._pool.submit(copy_context().run, work)
+        try:
+            return self._threads.submit(partial(copy_context().run, work))
+        except RuntimeError:
+            raise Failed(codes.STORE_UNAVAILABLE) from None
 
     def abandon(self, work: Future[T]) -> None:
         """Give up on work that hangs: what comes next gets threads that are free."""
-        if work.cancel():
-            return
-        with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown(wait=False)
+        self._threads.abandon(work)
 
     def close(self) -> None:
         """Take no more work."""
-        with self._lock:
-            pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.close(dropping=True)

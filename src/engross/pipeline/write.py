@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from engross.calls import Context, Decision
 from engross.flows import Checked, Flow
@@ -23,8 +22,7 @@ from .remember import flight_key, lead_or_replay, recall, replayed, request_fing
 from .steps import Steps, Work, Write
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A checked and allowed call of a record flow."""
 
     context: Context
@@ -35,8 +33,7 @@ class Call:
     mark: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rehearsed:
+class Rehearsed(NamedTuple):
     """What a call would have done."""
 
     performed: Performed
@@ -46,13 +43,13 @@ class Rehearsed:
 Outcome = Recorded | Remembered | Rehearsed
 
 
-def write(
-    fittings: Fittings, context: Context, flow: Flow, checked: Checked
-) -> Steps[tuple[Reply, Recorded | None]]:
+def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[tuple[Reply, Recorded | None]]:
     """Walk the rest of the path of a record flow."""
-    if context.client_request_id is None or context.dry_run:
+    if context.client_request_id is None:
         return (yield from _attempt(fittings, context, flow, checked, None))
     mark = request_fingerprint(context, checked.arguments)
+    if context.dry_run:
+        return (yield from _attempt(fittings, context, flow, checked, mark))
     found = yield from lead_or_replay(fittings, context, mark)
     if found is not None:
         return (yield from replayed(fittings, context, found)), None
@@ -80,10 +77,10 @@ def _attempt(
             fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
         )
     call = Call(context, flow, arguments, tuple(checked.warnings), prepared, mark)
-    outcome: Outcome = yield Write(
-        fittings.store, context.tenant, lambda unit: _unit_of_work(fittings, call, unit)
-    )
+    outcome: Outcome = yield Write(fittings.store, context.tenant, lambda unit: _unit_of_work(fittings, call, unit))
     if isinstance(outcome, Remembered):
+        if context.dry_run:
+            return rehearsed_replay(call, outcome), None
         return (yield from replayed(fittings, context, outcome)), None
     if isinstance(outcome, Rehearsed):
         return rehearsal(fittings, call, outcome), None
@@ -102,9 +99,16 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
         see_draft(fittings, unit, growing_proposal(unit, call.context))
     performed = perform(unit, call.flow, call.arguments, call.prepared, call.warnings)
     decision = govern(fittings, call.context, call.flow, performed.plan)
+    outcome = _recorded(fittings, call, unit, performed, decision)
     if call.context.dry_run:
         unit.rewind()
         return Rehearsed(performed, decision)
+    return outcome
+
+
+def _recorded(
+    fittings: Fittings, call: Call, unit: Unit, performed: Performed, decision: Decision
+) -> Recorded | Remembered:
     if decision.verdict == "commit":
         if performed.changes:
             require_confirmation(fittings, call.context, performed.plan, decision)
@@ -142,6 +146,21 @@ def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
     }
     if confirm:
         data.update(confirmation(fittings, call.context, plan, decision))
+    return reply(codes.VALIDATION_DONE, data=data)
+
+
+def rehearsed_replay(call: Call, found: Remembered) -> Reply:
+    """The answer to a dry run of a call that was made already."""
+    answer = found.answer["data"]
+    data = {
+        "valid": True,
+        "errors": [],
+        "warnings": answer["warnings"],
+        "suggestions": [],
+        "would": {"mode": "replay", "original_request_time": found.created_at},
+        "answer": answer,
+        "normalized": call.arguments,
+    }
     return reply(codes.VALIDATION_DONE, data=data)
 
 

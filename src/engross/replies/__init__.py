@@ -1,20 +1,27 @@
 """Replies: the one way to answer across a boundary."""
 
+from typing import TYPE_CHECKING
+
+from engross.later import later
+
 from . import codes
 from .calllog import log_end
 from .coded import Coded, Denied, Failed, Invalid, reply_of
 from .crashes import configure_crash_log, crash_log, record_crash
 from .entry import Entry, RegistryError
-from .envelopes import exit_code, http, mcp_result, parse, problem, serialise, structured
-from .frozen import FrozenDict, FrozenList, NotSerializable, freeze
+from .frozen import EMPTY, FrozenDict, FrozenList, NotSerializable, freeze
 from .issue import Issue
-from .legacy import legacy_wraps, set_strict, strict_mode
 from .registry import REGISTRY, Registry, UnknownCode
 from .reply import Reply, reply
-from .safety import mcp_safe_tool
 from .trace import Trace, current_trace, tracing
 
+if TYPE_CHECKING:
+    from .envelopes import exit_code, http, mcp_result, parse, problem, serialise, structured
+    from .legacy import legacy_wraps, set_strict, strict_mode
+    from .safety import mcp_safe_tool
+
 __all__ = [
+    "EMPTY",
     "REGISTRY",
     "Coded",
     "Denied",
@@ -52,3 +59,15 @@ __all__ = [
     "structured",
     "tracing",
 ]
+
+_ENVELOPES = ("exit_code", "http", "mcp_result", "parse", "problem", "serialise", "structured")
+_LEGACY = ("legacy_wraps", "set_strict", "strict_mode")
+
+__getattr__ = later(
+    __name__,
+    {
+        "mcp_safe_tool": f"{__name__}.safety",
+        **dict.fromkeys(_ENVELOPES, f"{__name__}.envelopes"),
+        **dict.fromkeys(_LEGACY, f"{__name__}.legacy"),
+    },
+)

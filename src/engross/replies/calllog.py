@@ -22,9 +22,7 @@ def log_interrupted(tool: str, duration_ms: float, trace: Trace, interruption: B
     _log(logging.WARNING, tool, duration_ms, trace, {"interrupted": type(interruption).__name__})
 
 
-def _log(
-    level: int, tool: str | None, duration_ms: float | None, trace: Trace | None, outcome: dict[str, str]
-) -> None:
+def _log(level: int, tool: str | None, duration_ms: float | None, trace: Trace | None, outcome: dict[str, str]) -> None:
     try:
         if _LOG.isEnabledFor(level):
             fields = {

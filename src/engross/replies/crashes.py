@@ -16,9 +16,7 @@ KEEP = 3
 MAX_STACK = 64_000
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _SECRETS = (
-    re.compile(
-        r"(?i)((?:password|passwd|secret|token|api[_-]?key|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]+"
-    ),
+    re.compile(r"(?i)((?:password|passwd|secret|token|api[_-]?key|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]+"),
     re.compile(r"(?i)(bearer\s+)[\w.~+/=-]+"),
     re.compile(r"(://[^\s/:@]*:)[^\s/@]+(?=@)"),
 )
@@ -82,9 +80,7 @@ def default_folder() -> Path:
 _configured: CrashLog | None = None
 
 
-def configure_crash_log(
-    folder: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, keep: int = KEEP
-) -> None:
+def configure_crash_log(folder: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, keep: int = KEEP) -> None:
     """Send crashes to a folder of your own."""
     global _configured
     _configured = CrashLog(Path(folder), max_bytes, keep)
@@ -124,9 +120,7 @@ def _stack(failure: BaseException) -> str:
     except Exception:
         text = f"{type(failure).__name__}, and its stack cannot be shown"
     text = text.encode("utf-8", "backslashreplace").decode()
-    return (
-        text if len(text) <= MAX_STACK else f"{text[: MAX_STACK // 4]}\n...\n{text[-(MAX_STACK * 3) // 4 :]}"
-    )
+    return text if len(text) <= MAX_STACK else f"{text[: MAX_STACK // 4]}\n...\n{text[-(MAX_STACK * 3) // 4 :]}"
 
 
 def redact(text: str) -> str:

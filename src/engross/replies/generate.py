@@ -53,9 +53,7 @@ def page(entries: Iterable[Entry]) -> str:
     """docs/reply-codes.md: every code with its advice, by type."""
     listed = list(entries)
     lines = [f"<!-- {NOTICE} -->", "", "# Reply codes", ""]
-    lines += [
-        "Branch on the type and the code, never on the message. How codes are made and who may use which"
-    ]
+    lines += ["Branch on the type and the code, never on the message. How codes are made and who may use which"]
     lines += ["is told in [replies](replies.md)."]
     for kind, meaning in MEANINGS.items():
         lines += ["", f"## {kind}", "", meaning]

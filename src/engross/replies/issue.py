@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from .frozen import EMPTY
 from .registry import REGISTRY
 
 
-@dataclass(frozen=True, slots=True)
-class Issue:
+class Issue(NamedTuple):
     """A fault in the input: its code, the place as a JSON pointer ("" is the whole), and what would help."""
 
     code: str
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = EMPTY
     pointer: str = ""
     details: Mapping[str, Any] | None = None
     suggestions: Mapping[str, Any] | None = None

@@ -189,9 +189,7 @@ def _name_of(core: object) -> str:
 
 
 def _dressed(wrapper: Callable[..., Any], func: Callable[..., object], tool: str) -> Callable[..., Any]:
-    functools.update_wrapper(
-        wrapper, func, updated=functools.WRAPPER_UPDATES if inspect.isroutine(func) else ()
-    )
+    functools.update_wrapper(wrapper, func, updated=functools.WRAPPER_UPDATES if inspect.isroutine(func) else ())
     if not hasattr(func, "__name__"):
         wrapper.__name__ = wrapper.__qualname__ = tool
     try:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from os import urandom
+from typing import NamedTuple
 
 MAX_MEMBERS = 32
 MAX_STATE = 4096
@@ -17,8 +17,7 @@ _NO_TRACE = "0" * 32
 _NO_SPAN = "0" * 16
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(NamedTuple):
     """Where one call stands: its trace, its own span, and the span that called it."""
 
     trace_id: str

@@ -8,6 +8,7 @@ from .opening import open_store
 from .port import FOREVER, Engine, Params, Reading, RequeueError, Row, Store, TooLong, Transaction
 from .publishing import Publication, file_digest, publish
 from .tenancy import tenant_name
+from .threads import Threads
 
 __all__ = [
     "FOREVER",
@@ -21,6 +22,7 @@ __all__ = [
     "RequeueError",
     "Row",
     "Store",
+    "Threads",
     "TooLong",
     "Transaction",
     "effect_states",

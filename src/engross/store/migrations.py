@@ -6,9 +6,8 @@ The text of every step that ran is kept in the store, so that a backup carries t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
@@ -19,8 +18,7 @@ from .port import Engine
 from .sql import definition
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
+class Migration(NamedTuple):
     """One step of one room's tables, in the words of `store.sql`, or one text per engine."""
 
     room: str

@@ -29,6 +29,9 @@ class Reading(Protocol):
     def watermark(self) -> int:
         """The last ledger position below which nothing can appear any more."""
 
+    def state(self) -> str:
+        """Names what is committed: another text as soon as anything else is."""
+
 
 class Transaction(Reading, Protocol):
     """One unit of work: everything in it is kept, or nothing."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -32,6 +32,7 @@ from .failures import postgres_failure, timed_out, translated, unavailable
 from .port import Engine, Params, ReadWork, RequeueError, Row, T, TooLong, WriteWork
 from .sql import as_one, for_psycopg
 from .tenancy import tenant_name
+from .threads import Threads
 
 if TYPE_CHECKING:
     Raw = psycopg.Connection[Row]
@@ -80,6 +81,11 @@ class PostgresReading:
             "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift - 1 AS settled FROM positions"
         ).fetchone()
         return int(row["settled"]) if row else 0
+
+    def state(self) -> str:
+        """Names what is committed, by the transactions that this look can see."""
+        row = self._connection.execute("SELECT pg_current_snapshot()::text AS seen").fetchone()
+        return str(row["seen"]) if row else ""
 
 
 class PostgresTransaction(PostgresReading):
@@ -198,10 +204,9 @@ class PostgresStore:
             check=ConnectionPool.check_connection,
         )
         self._connections = connections
-        self._threads = self._new_threads()
+        self._threads = Threads(connections, "engross-unit")
         self._accepted: set[Future[Any]] = set()
         self._reads: dict[int, tuple[float, Running[Any]]] = {}
-        self._closed = False
 
     def open(self) -> None:
         """Start the pool. The tables must be there."""
@@ -294,8 +299,7 @@ class PostgresStore:
 
     def close(self) -> None:
         """Finish what was accepted, then let go of everything."""
-        self._closed = True
-        self._threads.shutdown(wait=False)
+        self._threads.close()
         wait(list(self._accepted), timeout=self._patience)
         self._pool.close()
 
@@ -313,29 +317,20 @@ class PostgresStore:
             "SET enable_seqscan = off; SET jit = off"
         )
 
-    def _new_threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self._connections, thread_name_prefix="engross-unit")
-
     def _submit(self, running: Running[T]) -> Future[T]:
-        while not self._closed:
-            try:
-                future = self._threads.submit(self._retried, running)
-            except RuntimeError:
-                # Between looking up the threads and handing over, they were replaced.
-                continue
-            self._accepted.add(future)
-            future.add_done_callback(self._accepted.discard)
-            return future
-        raise unavailable()
+        try:
+            future = self._threads.submit(lambda: self._retried(running))
+        except RuntimeError:
+            raise unavailable() from None
+        self._accepted.add(future)
+        future.add_done_callback(self._accepted.discard)
+        return future
 
     def _abandon(self, running: Running[Any], future: Future[Any]) -> None:
         """A unit that hangs may never come back, so those to come get another thread and another connection."""
-        if future.cancel():
+        self._threads.abandon(future)
+        if future.cancelled():
             return
-        old, self._threads = self._threads, self._new_threads()
-        old.shutdown(wait=False)
-        if self._closed:
-            self._threads.shutdown(wait=False)
         Thread(target=self._take_away, args=(running,), daemon=True).start()
 
     def _take_away(self, running: Running[Any]) -> None:

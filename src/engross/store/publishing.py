@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from engross.replies import Coded
 
@@ -29,8 +28,7 @@ from .port import Store, Transaction
 Outcome = Literal["done", "conflict"]
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(NamedTuple):
     """A blob that belongs at a path, and the content it takes the place of (None: no file)."""
 
     id: str

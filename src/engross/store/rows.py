@@ -60,6 +60,10 @@ class Selecting:
         """The last position that was committed when this look began."""
         return int(self._connection.execute("SELECT head FROM positions").get)
 
+    def state(self) -> str:
+        """Names what is committed, by the ledger's head: every unit that changes anything moves it."""
+        return str(self.watermark())
+
     def _columns(self, sql: str, cursor: apsw.Cursor) -> tuple[str, ...]:
         try:
             names = tuple(column[0] for column in cursor.get_description())

@@ -148,7 +148,7 @@ class SqliteStore:
 
 
 def _turn_to_the_log(connection: Connection) -> None:
-    """Have changes written to a log first. Of several who ask that of a new file at once, SQLite refuses all but one."""
+    """Have changes written to a log first. Of several who ask that of a new file, SQLite refuses all but one."""
     for tries in count():
         try:
             connection.execute("PRAGMA journal_mode = WAL")

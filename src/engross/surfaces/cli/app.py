@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from engross.office import Settings
-from engross.replies import Coded, Reply, codes, exit_code, reply, reply_of
+from engross.replies import Coded, Reply, exit_code, reply_of
 
 from .printing import print_json, print_refusal, print_report, print_rows
 
@@ -44,13 +44,11 @@ def verify(
     """Check every receipt, fact and seal of an office, or of an export, offline. Exit code 1: something was found."""
     from engross.office.maintenance import verify_ledger
 
-    def work() -> Mapping[str, Any]:
+    def work() -> Reply:
         source = export or _settings(data, store)
-        return verify_ledger(
-            source, checkpoint=checkpoint, public_key=public_key, save_checkpoint=save_checkpoint
-        ).as_data()
+        return verify_ledger(source, checkpoint=checkpoint, public_key=public_key, save_checkpoint=save_checkpoint)
 
-    found = _done(codes.VERIFIED, work, json=json, show=print_report)
+    found = _done(work, json=json, show=print_report)
     if not found.data["verified"]:
         raise typer.Exit(FINDINGS)
 
@@ -67,10 +65,10 @@ def backup(
     """Back an office up while it is in use."""
     from engross.office.maintenance import back_up_office
 
-    def work() -> Mapping[str, Any]:
+    def work() -> Reply:
         return back_up_office(_settings(data, store), target, tenant=tenant, with_keys=not without_keys)
 
-    _done(codes.SYS_OK, work, json=json, show=print_rows)
+    _done(work, json=json, show=print_rows)
 
 
 @app.command()
@@ -83,10 +81,10 @@ def restore(
     """Make an office of a backup, in a folder that has none, on either engine."""
     from engross.office.maintenance import restore_office
 
-    def work() -> Mapping[str, Any]:
+    def work() -> Reply:
         return restore_office(_settings(data, store), archive)
 
-    _done(codes.SYS_OK, work, json=json, show=print_rows)
+    _done(work, json=json, show=print_rows)
 
 
 @app.command()
@@ -99,11 +97,10 @@ def migrate(
     """Bring an office's tables up to date."""
     from engross.office.maintenance import migrate_office
 
-    def work() -> Mapping[str, Any]:
-        steps = migrate_office(_settings(data, store), dry_run=dry_run)
-        return {"would_run" if dry_run else "ran": steps}
+    def work() -> Reply:
+        return migrate_office(_settings(data, store), dry_run=dry_run)
 
-    _done(codes.SYS_OK, work, json=json, show=print_rows)
+    _done(work, json=json, show=print_rows)
 
 
 def main() -> None:
@@ -116,15 +113,14 @@ def _settings(data: Path | None, store: str | None) -> Settings:
 
 
 def _done(
-    code: str,
-    work: Callable[[], Mapping[str, Any]],
+    work: Callable[[], Reply],
     *,
     json: bool,
     show: Callable[[Mapping[str, Any]], None],
 ) -> Reply:
     """Do the work and print the Reply; a refusal ends the program with its exit code."""
     try:
-        answer = reply(code, data=work())
+        answer = work()
     except Coded as refusal:
         answer = reply_of(refusal)
     if json:
