@@ -1,7 +1,7 @@
 """The office under measurement: the plainest domain there is, and the rows that one of its writes leaves behind."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from typing_extensions import TypedDict
@@ -90,20 +90,26 @@ def note() -> dict[str, Any]:
 def written_rows(client: Client, kind: type[Transaction]) -> Statements:
     """The statements by which one call of keep-note changes the store."""
     seen: Statements = []
-    execute = kind.execute
+    execute, execute_all = kind.execute, kind.execute_all
 
     def watched(self: Transaction, sql: str, params: Params) -> int:
         changed = execute(self, sql, params)
         seen.append((sql, dict(params)))
         return changed
 
+    def one_by_one(self: Transaction, statements: Iterable[tuple[str, Params]]) -> None:
+        for sql, params in statements:
+            watched(self, sql, params)
+
     kind.execute = watched  # type: ignore[method-assign]
+    if client.office.store.engine == "sqlite":
+        kind.execute_all = one_by_one  # type: ignore[method-assign]
     try:
         client.call("notes.keep-note", note())
         seen.clear()
         client.call("notes.keep-note", note())
     finally:
-        kind.execute = execute  # type: ignore[method-assign]
+        kind.execute, kind.execute_all = execute, execute_all  # type: ignore[method-assign]
     return [(sql, {**params, "tenant": client.tenant}) for sql, params in seen]
 
 

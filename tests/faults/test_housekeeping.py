@@ -10,10 +10,12 @@ import orjson
 import psycopg
 import pytest
 
-from engross.ledger import Seal, seal_receipts
+from engross.flows import Aggregate, NoArguments
+from engross.ledger import Seal, Unit, seal_receipts
 from engross.store.failures import unavailable
 from engross.store.sqlite import SqliteStore
 from engross.surfaces.client import Client
+from tests.bed.offices import Offices, shelf
 from tests.faults.audit import audit, eventually, read_books
 from tests.faults.crash import copy_as_it_lies
 from tests.faults.writer import open_office
@@ -72,3 +74,19 @@ def test_a_receipt_that_a_slow_transaction_kept_back_is_sealed_after_it(
         slow.commit()
         eventually(lambda: is_sealed(client))
         audit(client)
+
+
+def test_a_tenant_whose_first_call_changed_nothing_is_sealed_all_the_same(offices: Offices) -> None:
+    quiet = Aggregate("quiet", "Something quiet")
+
+    @quiet.record(effect="update", arguments=NoArguments)
+    def change_nothing(unit: Unit, arguments: NoArguments) -> dict[str, Any]:
+        """Change nothing."""
+        return {}
+
+    newcomer = offices.open(shelf(), quiet).as_("nina", roles=["curator"], tenant="newcomer")
+    assert newcomer.call("quiet.change-nothing").message_key == "NO_EFFECT"
+    assert newcomer.call("shelf.add-book", {"title": "Dune"}).ok
+    assert newcomer.office.store.tenants() == ["newcomer"]
+    newcomer.office.seal()
+    assert is_sealed(newcomer)

@@ -4,7 +4,7 @@ from .answer import Answer, Errand
 from .context import NO_PINS, SURFACES, Context, Surface
 from .decision import Decision, Verdict
 from .ids import derived_id, new_message_id
-from .instant import Clock, instant, instant_after, now, parse_instant
+from .instant import Clock, days_after, instant, instant_after, now, parse_instant
 from .plan import FactDraft, Plan
 from .principal import Principal, PrincipalType
 
@@ -22,6 +22,7 @@ __all__ = [
     "PrincipalType",
     "Surface",
     "Verdict",
+    "days_after",
     "derived_id",
     "instant",
     "instant_after",

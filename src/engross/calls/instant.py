@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 Clock = Callable[[], datetime]
 
@@ -23,6 +24,16 @@ def instant(moment: datetime) -> str:
 def parse_instant(text: str) -> datetime:
     """The moment that a text names."""
     return datetime.fromisoformat(text)
+
+
+def days_after(text: str, days: int) -> str:
+    """The same time of day, so many days later."""
+    return _date_after(text[:10], days) + text[10:]
+
+
+@lru_cache(maxsize=64)
+def _date_after(date: str, days: int) -> str:
+    return (datetime.fromisoformat(date) + timedelta(days=days)).date().isoformat()
 
 
 def instant_after(text: str, *, seconds: float = 0, days: float = 0) -> str:

@@ -17,6 +17,8 @@ def write_commit(unit: Unit, receipt: Receipt | None, key: Params | None, entere
         statements.append((receipts.INSERT, receipt.row()))
     if key is not None:
         statements.append((keys.INSERT, key))
+    if not statements:
+        return
     if unit.transaction.tenant not in entered:
         statements.append(_entry(unit.context))
     unit.transaction.execute_all(statements)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import orjson
 
-from engross.calls import Context, instant_after
+from engross.calls import Context, days_after, instant_after
 from engross.store import Params, Reading, Transaction
 
 KEPT_DAYS = 7
@@ -51,7 +51,7 @@ class StoredKey(NamedTuple):
 
     @property
     def _kept_until(self) -> str:
-        return self.expires_at if self.state != "leased" else instant_after(self.created_at, days=KEPT_DAYS)
+        return self.expires_at if self.state != "leased" else days_after(self.created_at, KEPT_DAYS)
 
 
 def find_key(transaction: Transaction, operation: str, key: str) -> StoredKey | None:
@@ -98,7 +98,7 @@ def key_row(
 ) -> Params:
     """The row that remembers this call under its key."""
     ends = (
-        instant_after(context.occurred_at, days=KEPT_DAYS)
+        days_after(context.occurred_at, KEPT_DAYS)
         if lasts_seconds is None
         else instant_after(context.occurred_at, seconds=lasts_seconds)
     )
@@ -118,7 +118,7 @@ def key_row(
 def are_keys_past(reading: Reading, now: str) -> bool:
     """Whether there is anything to purge."""
     sql = f"SELECT 1 AS found FROM keys WHERE tenant = :tenant AND {PAST} LIMIT 1"
-    return bool(reading.rows(sql, {"now": now, "week_ago": instant_after(now, days=-KEPT_DAYS)}))
+    return bool(reading.rows(sql, {"now": now, "week_ago": days_after(now, -KEPT_DAYS)}))
 
 
 def purge_keys(transaction: Transaction, now: str, *, most: int = 1000) -> int:
@@ -126,5 +126,5 @@ def purge_keys(transaction: Transaction, now: str, *, most: int = 1000) -> int:
     return transaction.execute(
         f"DELETE FROM keys WHERE tenant = :tenant AND {PAST} AND (operation, key) IN ("
         f" SELECT operation, key FROM keys WHERE tenant = :tenant AND {PAST} LIMIT :most)",
-        {"now": now, "week_ago": instant_after(now, days=-KEPT_DAYS), "most": most},
+        {"now": now, "week_ago": days_after(now, -KEPT_DAYS), "most": most},
     )

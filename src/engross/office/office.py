@@ -137,7 +137,7 @@ class Office:
                 transaction.rewind()
             return rebuilt
 
-        return self.store.write(tenant, work)
+        return self.store.write(tenant, work, tentative=not keep)
 
     def close(self) -> None:
         """Finish what was accepted, seal it, and let go of everything."""

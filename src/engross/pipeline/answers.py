@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
-from engross.calls import Context, instant_after
+from engross.calls import Context, days_after
 
 from .flights import FlightKey
 
@@ -43,7 +43,7 @@ class Remembered(NamedTuple):
 
     def is_fresh(self, now: str) -> bool:
         """Whether a cache may still answer with it: a day from the first call, however often it is repeated."""
-        return now < instant_after(self.created_at, days=KEPT_HOURS / 24)
+        return now < days_after(self.created_at, KEPT_HOURS // 24)
 
 
 class Answers(Protocol):

@@ -46,7 +46,7 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
         calling: Steps[Any] = flow.handler(context, arguments)  # type: ignore[assignment]
         result = yield from calling
     elif context.proposal_id is not None:
-        result = yield Write(fittings.store, context.tenant, in_draft)
+        result = yield Write(fittings.store, context.tenant, in_draft, tentative=True)
     elif flow.inline:
         result = yield Look(fittings.store, context.tenant, on_snapshot, fittings.workers, deadline)
     else:

@@ -44,6 +44,11 @@ class Recorded(NamedTuple):
     publishes: tuple[str, ...] = ()
     errands: tuple[Errand, ...] = ()
 
+    @property
+    def kept(self) -> bool:
+        """Whether anything was written down: a call without a key that changed nothing leaves no trace."""
+        return self.remembered is not None or self.reply.data["position"] is not None
+
 
 def record_commit(
     fittings: Fittings,

@@ -101,20 +101,23 @@ def contained(work: Callable[P, T]) -> Callable[P, T]:
 class Write:
     """A unit of work, until it is durable."""
 
-    __slots__ = ("store", "tenant", "work")
+    __slots__ = ("store", "tenant", "tentative", "work")
 
-    def __init__(self, store: Store, tenant: str, work: Callable[[Transaction], Any]) -> None:
+    def __init__(
+        self, store: Store, tenant: str, work: Callable[[Transaction], Any], *, tentative: bool = False
+    ) -> None:
         self.store = store
         self.tenant = tenant
         self.work = work
+        self.tentative = tentative
 
     def block(self) -> Any:
         """Wait on this thread."""
-        return self.store.write(self.tenant, self.work)
+        return self.store.write(self.tenant, self.work, tentative=self.tentative)
 
     async def wait(self) -> Any:
         """Wait on this event loop."""
-        return await self.store.awrite(self.tenant, contained(self.work))
+        return await self.store.awrite(self.tenant, contained(self.work), tentative=self.tentative)
 
 
 class Landing:

@@ -77,18 +77,32 @@ def _attempt(
             fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
         )
     call = Call(context, flow, arguments, tuple(checked.warnings), prepared, mark)
-    outcome: Outcome = yield Write(fittings.store, context.tenant, lambda unit: _unit_of_work(fittings, call, unit))
+    outcome: Outcome = yield Write(
+        fittings.store,
+        context.tenant,
+        lambda unit: _unit_of_work(fittings, call, unit),
+        tentative=_may_take_back(fittings, context, flow),
+    )
     if isinstance(outcome, Remembered):
         if context.dry_run:
             return rehearsed_replay(call, outcome), None
         return (yield from replayed(fittings, context, outcome)), None
     if isinstance(outcome, Rehearsed):
         return rehearsal(fittings, call, outcome), None
-    fittings.entered.add(context.tenant)
-    fittings.unsealed.add(context.tenant)
+    if outcome.kept:
+        fittings.entered.add(context.tenant)
+        fittings.unsealed.add(context.tenant)
     if outcome.remembered is not None:
         fittings.answers.put(flight_key(context), outcome.remembered)
     return outcome.reply, outcome
+
+
+def _may_take_back(fittings: Fittings, context: Context, flow: Flow) -> bool:
+    """Whether the unit is likely to perform the flow and then not commit that."""
+    if context.dry_run or context.proposal_id is not None:
+        return True
+    expected = fittings.policy.judge(context, flow, flow.tier, 1)
+    return expected.verdict != "commit" or (expected.confirm and context.confirm_token is None)
 
 
 def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> Outcome:

@@ -13,8 +13,10 @@ _LEVELS = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": l
 
 def log_end(answer: Reply) -> None:
     """Say how a call ended; the fields are in the text and on the log record."""
-    outcome = {"reply_type": answer.reply_type, "code": answer.code}
-    _log(_LEVELS[answer.reply_type], answer.tool, answer.duration_ms, answer.trace, outcome)
+    level = _LEVELS[answer.reply_type]
+    if _LOG.isEnabledFor(level):
+        outcome = {"reply_type": answer.reply_type, "code": answer.code}
+        _log(level, answer.tool, answer.duration_ms, answer.trace, outcome)
 
 
 def log_interrupted(tool: str, duration_ms: float, trace: Trace, interruption: BaseException) -> None:

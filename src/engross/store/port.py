@@ -65,10 +65,16 @@ class Store(Protocol):
 
     engine: Engine
 
-    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
-        """Do the work in one transaction and return after it is durable."""
+    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False) -> T:
+        """Do the work in one transaction and return after it is durable.
 
-    async def awrite(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+        `tentative` says that the work may well rewind or fail after it changed something. It is a hint: work that does
+        so unannounced costs more, and is as safe.
+        """
+
+    async def awrite(
+        self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False
+    ) -> T:
         """`write` for callers on an event loop."""
 
     def read(self, tenant: str, work: ReadWork[T], *, timeout: float | None = None) -> T:

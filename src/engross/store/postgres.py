@@ -225,7 +225,7 @@ class PostgresStore:
         except psycopg.Error as error:
             raise postgres_failure(error) from error
 
-    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False) -> T:
         """Do the work in one transaction and return after it is durable."""
         running = Running(tenant_name(tenant), work)
         future = self._submit(running)
@@ -237,7 +237,9 @@ class PostgresStore:
             self._abandon(running, future)
             raise timed_out(outcome="unknown") from error
 
-    async def awrite(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+    async def awrite(
+        self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False
+    ) -> T:
         """`write` for callers on an event loop."""
         import asyncio
 

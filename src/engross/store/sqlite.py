@@ -55,18 +55,20 @@ class SqliteStore:
         except apsw.Error as error:
             raise sqlite_failure(error) from error
 
-    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False) -> T:
         """Do the work in one transaction and return after it is durable."""
-        ticket = ThreadTicket(tenant_name(tenant), work)
+        ticket = ThreadTicket(tenant_name(tenant), work, tentative)
         self._queue.put(ticket)
         value: T = ticket.wait(timeout or self._patience)
         return value
 
-    async def awrite(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None) -> T:
+    async def awrite(
+        self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False
+    ) -> T:
         """`write` for callers on an event loop."""
         from asyncio import get_running_loop
 
-        ticket = LoopTicket(tenant_name(tenant), work, get_running_loop())
+        ticket = LoopTicket(tenant_name(tenant), work, get_running_loop(), tentative)
         self._outbox.put(ticket)
         value: T = await ticket.wait(timeout or self._patience)
         return value

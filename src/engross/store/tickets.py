@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 class Ticket:
     """One unit of work on its way to the writer, and its outcome on the way back."""
 
-    __slots__ = ("attempts", "error", "tenant", "value", "work")
+    __slots__ = ("attempts", "error", "tenant", "tentative", "value", "work")
 
-    def __init__(self, tenant: str, work: WriteWork[Any]) -> None:
+    def __init__(self, tenant: str, work: WriteWork[Any], tentative: bool) -> None:
         self.tenant = tenant
+        self.tentative = tentative
         self.work = work
         self.attempts = 0
         self.value: Any = None
@@ -41,8 +42,8 @@ class ThreadTicket(Ticket):
 
     __slots__ = ("_gate", "_gone")
 
-    def __init__(self, tenant: str, work: WriteWork[Any]) -> None:
-        super().__init__(tenant, work)
+    def __init__(self, tenant: str, work: WriteWork[Any], tentative: bool = False) -> None:
+        super().__init__(tenant, work, tentative)
         self._gone = False
         self._gate = Lock()
         self._gate.acquire()
@@ -71,8 +72,8 @@ class LoopTicket(Ticket):
 
     __slots__ = ("future", "loop")
 
-    def __init__(self, tenant: str, work: WriteWork[Any], loop: AbstractEventLoop) -> None:
-        super().__init__(tenant, work)
+    def __init__(self, tenant: str, work: WriteWork[Any], loop: AbstractEventLoop, tentative: bool = False) -> None:
+        super().__init__(tenant, work, tentative)
         self.loop = loop
         self.future: Future[Any] = loop.create_future()
 

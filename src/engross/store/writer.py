@@ -1,11 +1,14 @@
 """The one writer of a SQLite store: group commit.
 
 SQLite has one write lock, and making a commit durable costs a sync of the disk whether it holds one change or
-sixty. So one thread owns the lock. It takes every unit that waits, runs each in a savepoint of its own inside one
-`BEGIN IMMEDIATE` transaction, commits once, and only then answers any of them, those that failed included: what a
-unit read may have been a neighbour's change that was not durable yet.
+sixty. So one thread owns the lock. It takes every unit that waits, runs them in one `BEGIN IMMEDIATE` transaction,
+commits once, and only then answers any of them, those that failed included: what a unit read may have been a
+neighbour's change that was not durable yet.
 
-    SAVEPOINT per unit     a unit that raises takes back its own changes and nobody else's
+    savepoints             a unit that raises takes back its own changes and nobody else's. But inside a savepoint
+                           SQLite copies every page before it changes it, which costs as much as the change. So only a
+                           unit that says it is tentative gets one, with its first change. Should another have to take
+                           something back, the batch is rolled back and run once more, this time all of it tentative
     answer after COMMIT    nothing is acknowledged that a power cut could undo; if COMMIT fails, the batch fails
     batch lost             some errors make SQLite roll the whole transaction back; the culprit fails, the others
                            run again
@@ -45,14 +48,20 @@ GRACE_SECONDS = 0.5
 Queue = SimpleQueue["Ticket | None"]
 
 
+class Spoilt(BaseException):
+    """A unit without a savepoint has to take something back. Not an error: no unit's own code may shrug it off."""
+
+
 class SqliteTransaction(Selecting):
     """One unit's view of the writer's connection."""
 
-    __slots__ = ("_wrote", "position")
+    __slots__ = ("_tentative", "_wrote", "position", "saved")
 
-    def __init__(self, connection: Connection, tenant: str, position: int) -> None:
+    def __init__(self, connection: Connection, tenant: str, position: int, *, tentative: bool = True) -> None:
         super().__init__(connection, tenant)
         self.position = position
+        self.saved = False
+        self._tentative = tentative
         self._wrote = False
 
     def rows(self, sql: str, params: Params) -> list[Row]:
@@ -71,6 +80,8 @@ class SqliteTransaction(Selecting):
         """Run a statement and count the rows it touched."""
         params["tenant"] = self.tenant
         try:
+            if self._tentative and not self.saved:
+                self._save()
             self._connection.execute(sql, params)
         except apsw.Error as error:
             self._sever_if_lost(error)
@@ -81,17 +92,34 @@ class SqliteTransaction(Selecting):
 
     def execute_all(self, statements: Any) -> None:
         """Run several statements."""
-        for sql, params in statements:
-            self.execute(sql, params)
+        execute, tenant = self._connection.execute, self.tenant
+        try:
+            if self._tentative and not self.saved:
+                self._save()
+            for sql, params in statements:
+                params["tenant"] = tenant
+                execute(sql, params)
+                self._wrote = True
+        except apsw.Error as error:
+            self._sever_if_lost(error)
+            raise
 
     def rewind(self) -> None:
         """Forget everything this unit did, and go on as if it had just begun."""
-        self._connection.execute("ROLLBACK TO unit")
-        self._wrote = False
+        if self.saved:
+            self._connection.execute("ROLLBACK TO unit")
+            self._wrote = False
+        elif self._wrote:
+            raise Spoilt
 
     def release(self) -> None:
-        """Make this unit's changes part of the batch."""
-        self._connection.execute("RELEASE unit")
+        """Make this unit's changes part of the batch; not those of a unit that went on without its connection."""
+        if self.saved or isinstance(self._connection, Severed):
+            self._connection.execute("RELEASE unit")
+
+    def _save(self) -> None:
+        self._connection.execute("SAVEPOINT unit")
+        self.saved = True
 
     def claim(self, name: str) -> bool:
         """The write lock is already held, so nobody else can hold this one."""
@@ -128,6 +156,7 @@ class Shift:
         self.since = 0.0
         self.batch: list[Ticket] = list(inherited)
         self.deposed = False
+        self.spoilt = False
         self.lock = Lock()
         self.thread = Thread(target=self._work, name="engross-writer", daemon=True)
 
@@ -165,6 +194,8 @@ class Shift:
                     return []
                 if not self.connection.in_transaction:
                     return self._after_loss(ticket)
+                if self.spoilt:
+                    return self._again(ticket, alone=head == first_head)
             tickets = waiting(self.queue, LARGEST_BATCH - len(self.batch))
             self.batch += tickets
         try:
@@ -179,15 +210,14 @@ class Shift:
     def _unit(self, ticket: Ticket, head: int) -> int:
         ticket.attempts += 1
         ticket.error = None
-        transaction = SqliteTransaction(self.connection, ticket.tenant, head + 1)
+        transaction = SqliteTransaction(self.connection, ticket.tenant, head + 1, tentative=ticket.tentative)
         try:
-            self.connection.execute("SAVEPOINT unit")
             ticket.value = self._overseen(ticket, transaction)
             if not self.deposed:
                 transaction.release()
             return head + 1 if transaction.wrote else head
         except BaseException as error:
-            self._undo(ticket, error)
+            self._undo(ticket, transaction, error)
             return head
 
     def _overseen(self, ticket: Ticket, transaction: SqliteTransaction) -> Any:
@@ -200,16 +230,35 @@ class Shift:
             with self.lock:
                 self.running = None
 
-    def _undo(self, ticket: Ticket, error: BaseException) -> None:
+    def _undo(self, ticket: Ticket, transaction: SqliteTransaction, error: BaseException) -> None:
         if self.deposed:
             return
-        ticket.error = sqlite_failure(error)
-        if self.connection.in_transaction:
-            try:
-                self.connection.execute("ROLLBACK TO unit")
-                self.connection.execute("RELEASE unit")
-            except apsw.Error:
-                self._roll_back()
+        ticket.error = None if isinstance(error, Spoilt) else sqlite_failure(error)
+        if not self.connection.in_transaction:
+            return
+        if not transaction.saved:
+            self.spoilt = transaction.wrote
+            return
+        try:
+            self.connection.execute("ROLLBACK TO unit")
+            self.connection.execute("RELEASE unit")
+        except apsw.Error:
+            self._roll_back()
+
+    def _again(self, culprit: Ticket, *, alone: bool) -> list[Ticket]:
+        """One unit's changes cannot be told from its neighbours': all are taken back, and run with more care.
+
+        If nobody else had changed anything yet, a culprit that failed has failed, and need not do so again.
+        """
+        self.spoilt = False
+        self._roll_back()
+        for ticket in self.batch:
+            ticket.tentative = True
+            ticket.attempts = max(0, ticket.attempts - 1)
+        if not alone or culprit.error is None:
+            return self.batch
+        deliver([culprit])
+        return [ticket for ticket in self.batch if ticket is not culprit]
 
     def _after_loss(self, culprit: Ticket) -> list[Ticket]:
         """The batch was rolled back because of one unit: that one fails, the others get another go."""
