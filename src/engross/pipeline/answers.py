@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import orjson
 
 from engross.calls import Context, days_after
+from engross.replies import Reply
 
 from .flights import FlightKey
 
@@ -40,6 +41,8 @@ class Remembered(NamedTuple):
     created_at: str
     unchanged_in: str | None = None
     """The state of the store in which there was nothing to add to the answer."""
+    again: Reply | None = None
+    """The reply to a retry in that state, in the process that made it."""
 
     def is_fresh(self, now: str) -> bool:
         """Whether a cache may still answer with it: a day from the first call, however often it is repeated."""
@@ -119,7 +122,9 @@ class RedisAnswers:
         if time.monotonic() < self._away_until:
             return
         try:
-            self._redis.set(self._name(key), orjson.dumps(remembered._asdict()), ex=KEPT_HOURS * 3600)
+            self._redis.set(
+                self._name(key), orjson.dumps(remembered._replace(again=None)._asdict()), ex=KEPT_HOURS * 3600
+            )
         except Exception as error:
             self._pause(error)
 

@@ -141,7 +141,8 @@ def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[R
         fittings.workers,
         deadline,
     )
-    fittings.answers.put(flight_key(context), found if since else found._replace(unchanged_in=state))
+    if found.again is not None and found.unchanged_in == state:
+        return found.again
     answer = found.answer
     data = {
         **answer["data"],
@@ -150,7 +151,10 @@ def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[R
         "original_request_time": found.created_at,
         "original_trace_id": answer["trace_id"],
     }
-    return reply(answer["code"], answer["params"], data)
+    again = reply(answer["code"], answer["params"], data)
+    kept = found if since else found._replace(unchanged_in=state, again=again)
+    fittings.answers.put(flight_key(context), kept)
+    return again
 
 
 def remember_suggestions(fittings: Fittings, context: Context, suggestions: list[Any]) -> None:
@@ -159,7 +163,7 @@ def remember_suggestions(fittings: Fittings, context: Context, suggestions: list
     found = fittings.answers.get(key, context)
     if found is not None:
         data = {**found.answer["data"], "suggestions": suggestions}
-        fittings.answers.put(key, found._replace(answer={**found.answer, "data": data}))
+        fittings.answers.put(key, found._replace(answer={**found.answer, "data": data}, again=None))
 
 
 def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any], str]:

@@ -7,7 +7,6 @@ is writing it once, and reading it can always tell whether the disk kept its wor
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
@@ -87,6 +86,8 @@ class Blobs:
 
 def stage(target: Path, content: bytes) -> Path:
     """The bytes, synced, in a temporary file beside the target."""
+    import tempfile
+
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=STAGED, dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
