@@ -28,7 +28,7 @@ ROUNDS = 7
 
 def measure() -> list[Claim]:
     """The claim about PostgreSQL."""
-    server = PostgresServer()
+    server = PostgresServer(durable=True)
     try:
         with TemporaryDirectory() as folder:
             return _measured(server, Path(folder))

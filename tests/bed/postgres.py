@@ -66,7 +66,9 @@ def _wheel_programs(into: Path) -> Path | None:
 class PostgresServer:
     """A running server that hands out fresh databases."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
+        """What a killed server wrote is safe with the operating system; only who measures needs the disk as well."""
+        self._fsync = "on" if durable else "off"
         self.folder = temporary_folder("postgres")
         try:
             self._start()
@@ -86,7 +88,7 @@ class PostgresServer:
             shutil.chown(data, user)
             shutil.chown(self.folder, user)
         self._init(programs, data, user)
-        settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "fsync": "on"}
+        settings = {"listen_addresses": "", "unix_socket_directories": str(self.folder), "fsync": self._fsync}
         options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
         self._argv = [str(programs / "postgres"), "-D", str(data), *options]
         self._user = user

@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier, Event
 from typing import Any
 
+import orjson
 import pytest
 
 from engross.calls import instant, instant_after
 from engross.ledger import KEPT_DAYS, find_key, purge_keys
 from engross.pipeline import answers, remember
-from engross.replies import Reply
+from engross.replies import Failed, Reply, codes
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.bed.redis import RedisServer
@@ -316,6 +317,27 @@ def test_after_a_crash_between_commit_and_answer_a_retry_is_a_replay(
     assert [count(curator, table) for table in ("books", "facts", "receipts")] == [1, 1, 1]
 
 
+@pytest.mark.requirement("ARCH-32")
+def test_who_is_told_that_the_outcome_is_unknown_is_told_the_key_to_ask_with(
+    curator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = curator.office.store
+    commit = store.write
+
+    def lose_the_answer(*arguments: Any, **options: Any) -> Any:
+        commit(*arguments, **options)
+        raise Failed(codes.TIMEOUT, data={"outcome": "unknown"})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "write", lose_the_answer)
+        late = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+        unkeyed = curator.shelf.add_book(title="Emma")
+    assert (late.message_key, late.retryable) == ("TIMEOUT", True)
+    assert late.data == {"outcome": "unknown", "client_request_id": KEY}
+    assert unkeyed.data == {"outcome": "unknown"}
+    assert is_replay(curator.shelf.add_book(title="Dune", **{"client_request_id": late.data["client_request_id"]}))
+
+
 def test_a_key_that_cannot_be_written_takes_the_whole_change_with_it(curator: Client) -> None:
     change(
         curator,
@@ -461,7 +483,10 @@ def test_a_call_that_finds_no_row_just_before_the_first_commits_does_not_commit_
     assert [count(curator, table) for table in ("notes", "facts", "receipts", "keys")] == [1, 1, 1, 1]
 
 
-def test_a_caller_who_gives_up_waiting_leaves_the_key_to_others(offices: Offices) -> None:
+def test_a_caller_who_gives_up_waiting_leaves_the_key_to_others(
+    offices: Offices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remember, "WAIT_SECONDS", 0.01)
     running, go_on = Event(), Event()
 
     def wait(unit: object) -> None:
@@ -470,18 +495,18 @@ def test_a_caller_who_gives_up_waiting_leaves_the_key_to_others(offices: Offices
 
     curator = offices.open(board(Conduct(perform=wait)))
 
-    async def give_up() -> None:
+    async def give_up() -> Reply:
         call = asyncio.ensure_future(curator.board.pin_note.acall(text="a", client_request_id=KEY))
         await asyncio.to_thread(running.wait, PATIENCE)
         call.cancel()
-        with pytest.raises(asyncio.CancelledError):
+        with pytest.raises(asyncio.CancelledError) as held:
             await call
-        # The exception is still held here; the key must be free all the same.
-        assert not curator.office._fittings.flights._running
+        # The exception, and all it refers to, lives on here; the key must be free all the same.
+        assert held.value is not None
+        go_on.set()
+        return await curator.board.pin_note.acall(text="a", client_request_id=KEY)
 
-    asyncio.run(give_up())
-    go_on.set()
-    assert is_replay(curator.board.pin_note(text="a", client_request_id=KEY))
+    assert is_replay(asyncio.run(give_up()))
 
 
 # --- time ------------------------------------------------------------------------------------------------------------
@@ -809,7 +834,9 @@ def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str) 
     first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
     with Redis.from_url(redis_url) as redis:
         (name,) = redis.keys()
-        for nonsense in (b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}'):
+        kept = orjson.loads(redis.get(name))
+        undated = orjson.dumps({**kept, "created_at": 17})
+        for nonsense in (b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}', undated):
             redis.set(name, nonsense)
             again = curator.shelf.add_book(title="Dune", client_request_id=KEY)
             assert_replays(again, first, at=moment(offices))

@@ -114,8 +114,7 @@ class RedisAnswers:
         except Exception as error:
             self._pause(error)
             return None
-        found = _remembered(text) if text else None
-        return found if found and found.is_fresh(context.occurred_at) else None
+        return _remembered(text, context.occurred_at) if text else None
 
     def put(self, key: FlightKey, remembered: Remembered) -> None:
         """Remember an answer."""
@@ -140,9 +139,10 @@ class RedisAnswers:
         _log.warning("the answer cache cannot be used: %s", type(error).__name__)
 
 
-def _remembered(text: bytes) -> Remembered | None:
+def _remembered(text: bytes, now: str) -> Remembered | None:
     try:
-        return Remembered(**orjson.loads(text))
+        found = Remembered(**orjson.loads(text))
+        return found if found.is_fresh(now) else None
     except (TypeError, ValueError):
         # Another release wrote it, or another program.
         return None

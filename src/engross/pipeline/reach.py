@@ -25,7 +25,15 @@ from .fittings import Fittings
 from .govern import govern, require_confirmation
 from .perform import Performed, as_answer
 from .record import Recorded, record_commit, record_proposal
-from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint, settled
+from .remember import (
+    flight_key,
+    keeping_key,
+    lead_or_replay,
+    recall,
+    replayed,
+    request_fingerprint,
+    settled,
+)
 from .steps import Steps, Work, Write
 from .write import Call, Rehearsed, rehearsal, rehearsed_replay
 
@@ -145,8 +153,8 @@ def _concluded(fittings: Fittings, context: Context, outcome: Recorded | Remembe
 
 def _unsettled(failure: Failed, context: Context) -> Failed:
     """The failure of a call that went out: what the other system did is not known."""
-    key = {"client_request_id": context.client_request_id} if context.client_request_id else {}
-    return Failed(failure.code, failure.params, data={**(failure.data or {}), "outcome": "unknown", **key})
+    unknown = Failed(failure.code, failure.params, data={**(failure.data or {}), "outcome": "unknown"})
+    return keeping_key(unknown, context)
 
 
 def _looked_up(

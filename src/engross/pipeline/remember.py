@@ -24,7 +24,7 @@ from engross.store import Reading, RequeueError
 from .answers import Remembered
 from .fittings import Fittings
 from .flights import FlightKey
-from .steps import Landing, Look, Steps
+from .steps import Landing, Look, Steps, time_left
 
 WAIT_SECONDS = 2.0
 
@@ -58,8 +58,16 @@ def lead_or_replay(fittings: Fittings, context: Context, mark: str) -> Steps[Rem
                 fittings.flights.end(key)
                 return found
             return None
-        if not (yield Landing(landing, WAIT_SECONDS)):
+        if not (yield Landing(landing, min(WAIT_SECONDS, time_left(context)))):
             raise in_progress()
+
+
+def keeping_key(failure: Failed, context: Context) -> Failed:
+    """A failure that leaves open what became of a write says under which key to ask again."""
+    if not failure.data or failure.data.get("outcome") != "unknown" or context.client_request_id is None:
+        return failure
+    told = {**failure.data, "client_request_id": context.client_request_id}
+    return Failed(failure.code, failure.params, data=told)
 
 
 def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:

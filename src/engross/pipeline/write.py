@@ -9,7 +9,7 @@ from engross.calls import Context, Decision
 from engross.flows import Checked, Flow
 from engross.governance import diff, diff_text
 from engross.ledger import Unit
-from engross.replies import Denied, Invalid, Reply, codes, reply
+from engross.replies import Denied, Failed, Invalid, Reply, codes, reply
 from engross.store import Transaction
 
 from .answers import Remembered
@@ -18,7 +18,15 @@ from .fittings import Fittings
 from .govern import confirmation, govern, require_confirmation
 from .perform import Performed, perform, prepare
 from .record import Recorded, record_commit, record_proposal
-from .remember import flight_key, lead_or_replay, recall, replayed, request_fingerprint, settled
+from .remember import (
+    flight_key,
+    keeping_key,
+    lead_or_replay,
+    recall,
+    replayed,
+    request_fingerprint,
+    settled,
+)
 from .steps import Steps, Work, Write
 
 
@@ -63,6 +71,8 @@ def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
         if found is None:
             raise refusal
         return (yield from replayed(fittings, context, found)), None
+    except Failed as failure:
+        raise keeping_key(failure, context) from failure.__cause__
     finally:
         fittings.flights.end(flight_key(context))
 
