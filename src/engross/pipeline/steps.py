@@ -117,7 +117,7 @@ class Write:
 
     async def wait(self) -> Any:
         """Wait on this event loop."""
-        return await self.store.awrite(self.tenant, contained(self.work), tentative=self.tentative)
+        return await self.store.awrite(self.tenant, self.work, tentative=self.tentative)
 
 
 class Landing:

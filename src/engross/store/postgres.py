@@ -383,6 +383,9 @@ class PostgresStore:
                 return value
         except (*RETRIED, RequeueError, Failed):
             raise
+        except StopIteration as stop:
+            # No future can carry one.
+            raise RuntimeError("a flow let a StopIteration out") from stop
         except Exception as error:
             failure = postgres_failure(error, committing=committing)
             if failure is error:

@@ -34,7 +34,7 @@ class SqliteStore:
         self._vfs = vfs
         self._unit_seconds = unit_seconds
         self._writer: Writer | None = None
-        self._outbox = Outbox(lambda tickets: self._queue.put_all(tickets))
+        self._outbox = Outbox(lambda tickets: self._queue.put_all(tickets), self._patience)
         self._idle: deque[Connection] = deque()
         self._closed = False
 
@@ -70,8 +70,13 @@ class SqliteStore:
 
         ticket = LoopTicket(tenant_name(tenant), work, get_running_loop(), tentative)
         self._outbox.put(ticket)
-        value: T = await ticket.wait(timeout or self._patience)
-        return value
+        alarm = get_running_loop().call_later(timeout, ticket.give_up) if timeout else None
+        try:
+            value: T = await ticket.future
+            return value
+        finally:
+            if alarm is not None:
+                alarm.cancel()
 
     def read(self, tenant: str, work: ReadWork[T], *, timeout: float | None = None) -> T:
         """Do the work on a consistent snapshot, on the caller's own thread."""

@@ -6,7 +6,7 @@ however many of its calls were in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from .failures import timed_out
 from .port import WriteWork
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop, Future
+    from asyncio import AbstractEventLoop, Future, TimerHandle
 
 
 class Ticket:
@@ -70,38 +70,63 @@ class ThreadTicket(Ticket):
 class LoopTicket(Ticket):
     """The ticket of a caller on an event loop."""
 
-    __slots__ = ("future", "loop")
+    __slots__ = ("future", "loop", "turn")
 
     def __init__(self, tenant: str, work: WriteWork[Any], loop: AbstractEventLoop, tentative: bool = False) -> None:
         super().__init__(tenant, work, tentative)
         self.loop = loop
         self.future: Future[Any] = loop.create_future()
+        self.turn: Turn | None = None
 
     @property
     def abandoned(self) -> bool:
         """Whether the caller has given up, or was cancelled."""
         return self.future.done()
 
-    async def wait(self, timeout: float) -> Any:
-        """The outcome, once the batch is durable."""
-        alarm = self.loop.call_later(timeout, self._give_up)
-        try:
-            return await self.future
-        finally:
-            alarm.cancel()
-
-    def _give_up(self) -> None:
+    def give_up(self) -> None:
+        """Answer a caller that has waited long enough."""
         if not self.future.done():
             self.future.set_exception(timed_out(outcome="unknown"))
 
     def settle(self) -> None:
         """Let the caller go on; on the loop's own thread."""
+        if self.turn is not None:
+            self.turn.settled()
         if self.future.done():
             return
-        if self.error is not None:
-            self.future.set_exception(self.error)
-        else:
+        if self.error is None:
             self.future.set_result(self.value)
+        elif isinstance(self.error, StopIteration):
+            # No future can carry one.
+            self.future.set_exception(RuntimeError("a flow let a StopIteration out"))
+        else:
+            self.future.set_exception(self.error)
+
+
+class Turn:
+    """The tickets of one turn of an event loop. They share an alarm, since a timer each would cost more than the wait."""
+
+    __slots__ = ("_alarm", "_left", "tickets")
+
+    def __init__(self, first: LoopTicket) -> None:
+        self.tickets = [first]
+        self._left = 0
+        self._alarm: TimerHandle | None = None
+
+    def begin(self, patience: float) -> None:
+        """Nobody joins any more; from now on they wait."""
+        self._left = len(self.tickets)
+        self._alarm = self.tickets[0].loop.call_later(patience, self._give_up)
+
+    def settled(self) -> None:
+        """One of them knows its outcome."""
+        self._left -= 1
+        if self._left == 0 and self._alarm is not None:
+            self._alarm.cancel()
+
+    def _give_up(self) -> None:
+        for ticket in self.tickets:
+            ticket.give_up()
 
 
 class Outbox:
@@ -111,21 +136,25 @@ class Outbox:
     middle of the turn, and the two threads would fight over the interpreter at every statement.
     """
 
-    def __init__(self, put_all: Callable[[list[Ticket]], None]) -> None:
+    def __init__(self, put_all: Callable[[Sequence[Ticket]], None], patience: float) -> None:
         self._put_all = put_all
-        self._waiting: dict[AbstractEventLoop, list[Ticket]] = {}
+        self._patience = patience
+        self._turns: dict[AbstractEventLoop, Turn] = {}
 
     def put(self, ticket: LoopTicket) -> None:
         """Hand in a ticket; on its loop's own thread."""
-        waiting = self._waiting.get(ticket.loop)
-        if waiting is not None:
-            waiting.append(ticket)
-            return
-        self._waiting[ticket.loop] = [ticket]
-        ticket.loop.call_soon(self._pass_on, ticket.loop)
+        turn = self._turns.get(ticket.loop)
+        if turn is not None:
+            turn.tickets.append(ticket)
+        else:
+            turn = self._turns[ticket.loop] = Turn(ticket)
+            ticket.loop.call_soon(self._pass_on, ticket.loop)
+        ticket.turn = turn
 
     def _pass_on(self, loop: AbstractEventLoop) -> None:
-        self._put_all(self._waiting.pop(loop))
+        turn = self._turns.pop(loop)
+        turn.begin(self._patience)
+        self._put_all(turn.tickets)
 
 
 def deliver(tickets: Iterable[Ticket]) -> None:

@@ -352,7 +352,7 @@ class Writer:
                 raise unavailable()
             self._queue.put(ticket)
 
-    def put_all(self, tickets: list[Ticket]) -> None:
+    def put_all(self, tickets: Sequence[Ticket]) -> None:
         """Queue what an event loop collected."""
         with self._door:
             if not self._closed:
