@@ -76,7 +76,7 @@ class Office:
             limits=Limits(knobs, settings.redis),
             tokens=PlanTokens(self._key.secret("plan token")),
             digest=keyed_digest(self._key.secret("digest")),
-            answers=_answers(settings),
+            answers=_answers(settings, self._key),
             clock=clock,
             blobs=lambda tenant: Blobs(folder / "blobs", tenant),
             flights=Flights(),
@@ -171,8 +171,13 @@ def migrations(aggregates: Sequence[Aggregate]) -> list[Migration]:
     return steps
 
 
-def _answers(settings: Settings) -> Answers:
-    return RedisAnswers(settings.redis) if settings.redis else MemoryAnswers()
+def _answers(settings: Settings, key: OfficeKey) -> Answers:
+    """The adapter cache. Offices that share a Redis server, but not a key, do not share answers."""
+    return (
+        RedisAnswers(settings.redis, prefix=f"engross:{key.secret('answers').hex()[:16]}:")
+        if settings.redis
+        else MemoryAnswers()
+    )
 
 
 def _knobs(settings: Settings) -> Knobs:

@@ -91,7 +91,7 @@ class MemoryAnswers:
 class RedisAnswers:
     """Answers in Redis, for all processes. While it cannot be reached, or talks nonsense, there is simply no cache."""
 
-    def __init__(self, url: str, *, prefix: str = "engross:answer:") -> None:
+    def __init__(self, url: str, *, prefix: str) -> None:
         from redis import Redis
         from redis.backoff import NoBackoff
         from redis.retry import Retry

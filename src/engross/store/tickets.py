@@ -104,7 +104,7 @@ class LoopTicket(Ticket):
 
 
 class Turn:
-    """The tickets of one turn of an event loop. They share an alarm, since a timer each would cost more than the wait."""
+    """The tickets of one turn of an event loop. They share an alarm: a timer each would cost more than the wait."""
 
     __slots__ = ("_alarm", "_left", "tickets")
 
