@@ -15,7 +15,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from engross import Aggregate, Example, connect
-from engross.calls import Answer, FactDraft
+from engross.calls import Answer, FactDraft, Principal
 from engross.flows import Described, Semantics
 from engross.ledger import Fact, Reader, State, Unit, fields_touched
 from engross.replies import Invalid, Issue, codes
@@ -430,11 +430,24 @@ def bulk_is_risky(arguments: Mapping[str, Any], facts: tuple[FactDraft, ...]) ->
 
 
 def walk(folder: Path) -> None:
-    """The main job, start to end: an agent drafts, a person decides, and the record can be proven."""
-    with connect(folder, shelf) as curator:
-        agent = curator.as_("scout", "agent", ["agent"])
-        print(agent.shelf.add_book(title="Dune", writer="Frank Herbert", client_request_id="walk-0001").data)
-        print(curator.shelf.list_authors().data)
+    """What this step adds, one after the other."""
+    admin = Principal("ada", "human", frozenset({"admin"}))
+    with connect(folder, shelf, principal=admin) as office:
+        added = office.shelf.import_books(text="Dune, Frank Herbert\nEmma, Jane Austen\nPersuasion, Jane Austen")
+        print("a bulk write:      ", [book["title"] for book in added.data["books"]])
+        print("a projection:      ", office.shelf.list_authors().data["authors"])
+        dune = added.data["books"][0]["id"]
+        changed = office.shelf.change_book(id=dune, title="Dune Messiah", expected_version=1)
+        print("a new version:     ", changed.data["previous_version"], "->", changed.data["new_version"])
+        earlier = office.shelf.get_book(id=dune, as_of=added.data["position"])
+        print("as it was:         ", earlier.data["book"]["title"])
+        print("an old version:    ", office.shelf.change_book(id=dune, notes="x", expected_version=1).message)
+        asked = office.record.erase(aggregate="shelf", subject=dune)
+        erased = office.record.erase(aggregate="shelf", subject=dune, confirm_token=asked.data["confirm_token"])
+        print(
+            "erased:            ", erased.data["payloads_erased"], "payloads;", office.shelf.get_book(id=dune).message
+        )
+        print("rebuilt from facts:", "the same" if office.office.rebuild(office.tenant).same else "NOT the same")
 
 
 if __name__ == "__main__":

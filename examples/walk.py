@@ -1,6 +1,7 @@
 """`make run`: the main job from start to end, on a folder of its own, and what to try next."""
 
 import importlib.util
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.panel import Panel
 
 from engross import connect
+from engross.calls import Principal
 from engross.flows import Aggregate
 from engross.replies import Reply
 
@@ -44,7 +46,7 @@ def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
         f"[bold]{what}[/]\n  [{colour}]{reply.reply_type}[/] {reply.code} {reply.message_key}: {reply.message}"
     )
     if show and data.get(show):
-        text = data[show] if isinstance(data[show], str) else str(data[show])
+        text = data[show] if isinstance(data[show], str) else json.dumps(data[show], indent=2)
         console.print(*(f"    {line}" for line in text.splitlines()), sep="\n", markup=False)
     return data
 
@@ -54,7 +56,8 @@ def main(folder: Path) -> None:
     if folder.exists() and not (folder / "office.db").exists():
         sys.exit(f"{folder} is there already, and is no office: name another folder.")
     shutil.rmtree(folder, ignore_errors=True)
-    with connect(folder, shelf()) as clara:
+    curator = Principal("clara", "human", frozenset({"curator"}))
+    with connect(folder, shelf(), principal=curator) as clara:
         scout = clara.as_("scout", "agent", ["agent"])
         console.print(Panel("An agent drafts, a person decides, and the record can be proven.", expand=False))
 
@@ -77,7 +80,13 @@ def main(folder: Path) -> None:
         )
         done = said("She approves exactly what she was shown.", approved)
         refused = clara.shelf.remove_book(id=added["book"]["id"])
-        said("She wants to remove the book; that has to be confirmed.", refused, show="diff_text")
+        token = said("She wants to remove the book; that has to be confirmed.", refused, show="diff_text")[
+            "confirm_token"
+        ]
+        removed = clara.shelf.remove_book(id=added["book"]["id"], confirm_token=token)
+        gone = said("She confirms exactly that.", removed)
+        before = clara.shelf.get_book(id=added["book"]["id"], as_of=gone["position"] - 1)
+        said("What was there before?", before, show="book")
 
         receipt = clara.record.get_receipt(position=done["position"])
         said("Who did what, approved by whom?", receipt, show="receipt")

@@ -34,9 +34,10 @@ def test_the_role_that_tests_use_has_no_special_rights(postgres_dsn: str) -> Non
     assert rights == (False, False, False, False)
 
 
-def test_the_server_syncs_to_disk(postgres_dsn: str) -> None:
+def test_the_server_keeps_its_word_to_whoever_commits_but_does_not_wait_for_the_disk(postgres_dsn: str) -> None:
     with psycopg.connect(postgres_dsn) as connection:
-        assert connection.execute("SHOW fsync").fetchone() == ("on",)
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
+        assert connection.execute("SHOW fsync").fetchone() == ("off",)
 
 
 def test_text_sorts_by_language_unless_a_query_says_otherwise(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,10 +24,21 @@ if TYPE_CHECKING:
     from engross.store.sqlite import SqliteStore
 
 
+PUBLIC_KEY = re.compile(r"[0-9a-fA-F]{64}")
+
+
 def verify_ledger(
     source: Settings | Path, *, checkpoint: Path | None, public_key: str | None, save_checkpoint: Path | None
 ) -> Reply:
     """Verify a store or a backup, offline, and keep a checkpoint of what verified."""
+    if isinstance(source, Path) and not source.exists():
+        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "file", "id": str(source)}, field="export")
+    if isinstance(source, Settings):
+        existing_store(source)
+    if public_key is not None and not PUBLIC_KEY.fullmatch(public_key):
+        raise Invalid(codes.VALIDATION_ERROR, {"problem": "a public key has 64 hex digits"}, field="public_key")
+    if checkpoint is not None and not checkpoint.exists():
+        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "checkpoint", "id": str(checkpoint)}, field="checkpoint")
     where = source if isinstance(source, Path) else (source.store or source.data)
     known = Checkpoint.load(checkpoint) if checkpoint else None
     report = verify(where, public_key=public_key, checkpoint=known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,8 +23,8 @@ from engross.pipeline import (
     drive,
     walk,
 )
-from engross.replies import Reply, Trace, configure_crash_log
-from engross.store import STORE_ROOM, Blobs, Migration, Transaction, open_store, room
+from engross.replies import Failed, Reply, Trace, codes, configure_crash_log
+from engross.store import STORE_ROOM, Blobs, Migration, Reading, Transaction, open_store, room
 from engross.store.failures import disk_failure, translated
 
 from .housekeeping import Housekeeping
@@ -67,6 +68,8 @@ class Office:
             unit_seconds=settings.unit_seconds,
             upgrade=settings.migrate,
         )
+        for aggregate in everything:
+            self._refuse_missing_tables(aggregate)
         self._fittings = Fittings(
             store=self.store,
             catalogue=self.catalogue,
@@ -146,6 +149,20 @@ class Office:
         self._fittings.answers.close()
         self.store.close()
 
+    def _refuse_missing_tables(self, aggregate: Aggregate) -> None:
+        """A table that an aggregate names must be there, and belong to tenants."""
+        for table in aggregate.tables:
+            look = partial(_look_at, table)
+            try:
+                self.store.read(SYSTEM.id, look)
+            except Exception as error:
+                self.store.close()
+                if isinstance(error, Failed):
+                    raise
+                problem = f"{table} is not there, or has no column tenant: add it to the migrations"
+                data = {"aggregate": aggregate.namespace, "problem": problem}
+                raise Failed(codes.CONFIG_INVALID, {"setting": "tables"}, data=data) from error
+
     def _expire(self, tenant: str) -> None:
         self.call(Request("proposals.expire-proposals", {}, tenant, SYSTEM))
 
@@ -155,9 +172,14 @@ class Office:
         return Context(tenant, SYSTEM, "office.housekeeping", trace.trace_id, time, trace, trace.trace_id)
 
 
+def _look_at(table: str, reading: Reading) -> None:
+    reading.rows(f"SELECT 1 AS there FROM {table} WHERE tenant = :tenant LIMIT 1", {})
+
+
 def prepare_folder(folder: Path) -> Path:
     """The data folder with its parts, for its owner only."""
     with translated(disk_failure):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for part in ("blobs", "keys", "logs"):
             (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from engross.flows import nearest
 from engross.replies import Failed, codes
 
 PREFIX = "ENGROSS_"
@@ -42,12 +43,18 @@ class Settings:
     @classmethod
     def from_environment(cls, **given: Any) -> Settings:
         """The given settings, then those of the environment, then the defaults."""
+        kinds = {field.name: str(field.type) for field in fields(cls)}
         found = {
-            field.name: _typed(field.name, str(field.type), os.environ[PREFIX + field.name.upper()])
-            for field in fields(cls)
-            if PREFIX + field.name.upper() in os.environ
+            name: _read(name, kind, os.environ[PREFIX + name.upper()])
+            for name, kind in kinds.items()
+            if PREFIX + name.upper() in os.environ
         }
-        return cls(**{**found, **{name: value for name, value in given.items() if value is not None}})
+        for name, value in given.items():
+            if name not in kinds:
+                raise _invalid(name, did_you_mean=nearest(name, kinds))
+            if value is not None:
+                found[name] = _fitting(name, kinds[name], value)
+        return cls(**found)
 
     @property
     def location(self) -> str | Path:
@@ -63,12 +70,26 @@ class Settings:
         return usual if usual.is_dir() else None
 
 
-def _typed(name: str, kind: str, text: str) -> Any:
+def _fitting(name: str, kind: str, value: Any) -> Any:
+    """A value given in code, as the setting's own type."""
+    if "Path" in kind:
+        value = Path(value) if isinstance(value, str) else value
+    allowed: dict[str, tuple[type, ...]] = {"bool": (bool,), "float": (float, int), "int": (int,)}
+    if not isinstance(value, allowed.get(kind, (Path,) if "Path" in kind else (str,))):
+        raise _invalid(name, expected=kind)
+    return value
+
+
+def _invalid(name: str, **more: Any) -> Failed:
+    return Failed(codes.CONFIG_INVALID, {"setting": name}, data={"setting": name, **more})
+
+
+def _read(name: str, kind: str, text: str) -> Any:
     try:
         if kind == "bool":
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[text.lower()]
         if kind in ("float", "int"):
             return float(text) if kind == "float" else int(text)
     except (KeyError, ValueError):
-        raise Failed(codes.CONFIG_INVALID, {"setting": PREFIX + name.upper()}) from None
+        raise _invalid(PREFIX + name.upper(), expected=kind) from None
     return Path(text) if "Path" in kind else text

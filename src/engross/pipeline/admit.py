@@ -27,7 +27,8 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         correlation_id=_fit(request.correlation_id) or trace.trace_id,
         causation_id=_fit(request.causation_id),
         surface=request.surface,
-        deadline=time.monotonic() + (request.timeout or min(fittings.call_seconds, flow.timeout_seconds)),
+        deadline=time.monotonic()
+        + (min(fittings.call_seconds, flow.timeout_seconds) if request.timeout is None else request.timeout),
         client_request_id=controls.client_request_id,
         proposal_id=controls.proposal_id,
         # Adding to a proposal asks for one.

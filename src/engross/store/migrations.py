@@ -15,7 +15,7 @@ from engross.calls import instant, now
 from engross.replies import Failed, codes
 
 from .port import Engine
-from .sql import definition
+from .sql import WORDS, definition
 
 
 class Migration(NamedTuple):
@@ -28,7 +28,13 @@ class Migration(NamedTuple):
 
     def text(self, engine: Engine) -> str:
         """The statements for an engine."""
-        return definition(self.sql if isinstance(self.sql, str) else self.sql[engine], engine)
+        try:
+            return definition(self.sql if isinstance(self.sql, str) else self.sql[engine], engine)
+        except (KeyError, ValueError) as error:
+            data = {"step": self.name, "problem": f"{error} is no word of ours", "allowed": sorted(WORDS[engine])}
+            raise Failed(
+                codes.CONFIG_INVALID, {"setting": f"migration {self.room} {self.number}"}, data=data
+            ) from error
 
     @property
     def source(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
@@ -44,6 +45,8 @@ class SqliteStore:
 
     def connect(self) -> Connection:
         """A connection that may write."""
+        if self._vfs is None:
+            _make_private(self.path)
         try:
             connection = Connection(str(self.path), vfs=self._vfs)
             _turn_to_the_log(connection)
@@ -152,6 +155,13 @@ class SqliteStore:
         connection = self.connect()
         connection.execute("PRAGMA query_only = ON")
         return connection
+
+
+def _make_private(path: Path) -> None:
+    """A new database is for its owner only; what SQLite puts beside it takes after it."""
+    # Whatever else hinders us here hinders SQLite as well, and that tells it better.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _turn_to_the_log(connection: Connection) -> None:

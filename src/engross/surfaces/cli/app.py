@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -22,23 +22,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Data = Annotated[Optional[Path], typer.Option("--data", help="The office's data folder.")]  # noqa: UP045
+Data = Annotated[
+    Path | None, typer.Option("--data", help="The office's data folder [default: engross-data, or ENGROSS_DATA].")
+]
 Store = Annotated[
-    Optional[str], typer.Option("--store", help="A PostgreSQL address, if the rows are not in the data folder.")  # noqa: UP045
+    str | None, typer.Option("--store", help="A PostgreSQL address, if the rows are not in the data folder.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 
 
 @app.command()
 def verify(
-    export: Annotated[Optional[Path], typer.Argument(help="A backup or export to verify, instead of a store.")] = None,  # noqa: UP045
+    export: Annotated[Path | None, typer.Argument(help="A backup or export to verify, instead of a store.")] = None,
     data: Data = None,
     store: Store = None,
     checkpoint: Annotated[
-        Optional[Path], typer.Option(help="A checkpoint kept elsewhere: shows whether anything was cut off.")  # noqa: UP045
+        Path | None, typer.Option(help="A checkpoint kept elsewhere: shows whether anything was cut off.")
     ] = None,
-    save_checkpoint: Annotated[Optional[Path], typer.Option(help="Keep a checkpoint of what verified.")] = None,  # noqa: UP045
-    public_key: Annotated[Optional[str], typer.Option(help="The key that seals must be signed with, in hex.")] = None,  # noqa: UP045
+    save_checkpoint: Annotated[Path | None, typer.Option(help="Keep a checkpoint of what verified.")] = None,
+    public_key: Annotated[str | None, typer.Option(help="The key that seals must be signed with, in hex.")] = None,
     json: AsJson = False,
 ) -> None:
     """Check every receipt, fact and seal of an office, or of an export, offline. Exit code 1: something was found."""
@@ -58,8 +60,8 @@ def backup(
     target: Annotated[Path, typer.Argument(help="The file to write.")],
     data: Data = None,
     store: Store = None,
-    tenant: Annotated[Optional[str], typer.Option(help="Export only this tenant, without any keys.")] = None,  # noqa: UP045
-    without_keys: Annotated[bool, typer.Option(help="Leave the office's own key out.")] = False,
+    tenant: Annotated[str | None, typer.Option(help="Export only this tenant, without any keys.")] = None,
+    without_keys: Annotated[bool, typer.Option("--without-keys", help="Leave the office's own key out.")] = False,
     json: AsJson = False,
 ) -> None:
     """Back an office up while it is in use."""
@@ -91,7 +93,7 @@ def restore(
 def migrate(
     data: Data = None,
     store: Store = None,
-    dry_run: Annotated[bool, typer.Option(help="Only say what would be done.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     json: AsJson = False,
 ) -> None:
     """Bring an office's tables up to date."""

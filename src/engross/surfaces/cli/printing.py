@@ -22,8 +22,9 @@ def print_json(answer: Reply) -> None:
 def print_refusal(answer: Reply) -> None:
     """What went wrong, by its code, and what would help."""
     _err.print(f"[bold red]{answer.message_key}[/] {answer.message}", markup=True)
+    errors = answer.data.get("errors", ())
     for name, value in answer.data.items():
-        if value and name not in ("field", "retryable"):
+        if value and name not in ("field", "retryable") and not (name == "errors" and len(errors) == 1):
             _err.out(f"  {name}: {orjson.dumps(value).decode()}")
 
 

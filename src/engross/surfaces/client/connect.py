@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from engross.calls import Clock, Principal, now
 from engross.flows import Aggregate
 from engross.office import Office, Settings
+from engross.replies import Failed, reply_of
 
 from .client import Client
 
@@ -30,7 +33,12 @@ def connect(
     system's user, a human with the role of a curator. Settings are those of `engross.office.Settings`.
     """
     folder = Path(data) if data is not None else None
-    office = Office(Settings.from_environment(data=folder, **settings), aggregates, clock=clock)
+    try:
+        office = Office(Settings.from_environment(data=folder, **settings), aggregates, clock=clock)
+    except Failed as failure:
+        answer = reply_of(failure)
+        failure.add_note(f"{answer.message} {orjson.dumps(answer.data).decode()}")
+        raise
     return Client(office, tenant, principal or Principal(_user(), "human", frozenset(roles)))
 
 
