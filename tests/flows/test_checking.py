@@ -371,3 +371,10 @@ def test_a_flow_without_arguments_refuses_any() -> None:
     flow = Aggregate("shelf", "Shelf").read(look)
     assert flow.check({}).arguments == {}
     assert issues_of(flow, {"x": 1})[0].code == codes.UNKNOWN_FIELD
+
+
+@pytest.mark.parametrize("value", [5, {"a": 1}, [1], True])
+def test_a_wrong_type_says_which_one_is_right(value: object) -> None:
+    issue = only_issue({"title": value})
+    assert issue.details is not None
+    assert issue.details["expected"] == "a string"

@@ -253,7 +253,8 @@ def test_what_went_wrong_after_the_call_went_out_keeps_the_lease(
     offices: Offices, curator: Client, other: OtherSystem, answer: Any, code: str
 ) -> None:
     other.answer = answer
-    assert curator.post.send_letter(to="Ada", client_request_id=KEY).code == code
+    failed = curator.post.send_letter(to="Ada", client_request_id=KEY)
+    assert (failed.code, failed.data["outcome"], failed.data["client_request_id"]) == (code, "unknown", KEY)
     assert [key["state"] for key in keys(curator)] == ["leased"]
     assert facts(curator) == []
     other.answer = lambda reaching: {"posted": True}

@@ -100,8 +100,9 @@ def _where(fault: Fault) -> str:
 
 
 def _received(value: object) -> dict[str, Any]:
-    if isinstance(value, str | list | dict):
-        return {"received": _NAMES[type(value)], "received_length": len(value)}
+    for kind in (str, list, dict):
+        if isinstance(value, kind):
+            return {"received": _NAMES[kind], "received_length": len(value)}
     return {"received": _NAMES.get(type(value), "null")}
 
 
@@ -123,11 +124,12 @@ def _allowed_values(options: Iterable[Any], value: object) -> dict[str, Any] | N
 
 
 def _expected_type(schema: Mapping[str, Any]) -> str:
-    kinds = schema.get("type", [])
-    return _one_of_types([kinds] if isinstance(kinds, str) else kinds)
+    return _one_of_types(schema.get("type", ()))
 
 
-def _one_of_types(kinds: Iterable[str]) -> str:
+def _one_of_types(kinds: str | Iterable[str]) -> str:
+    if isinstance(kinds, str):
+        kinds = (kinds,)
     return " or ".join(_WITH_ARTICLE.get(kind, kind) for kind in kinds) or "a value"
 
 

@@ -12,6 +12,8 @@ from .unit import Unit
 
 def write_commit(unit: Unit, receipt: Receipt | None, key: Params | None, entered: set[str]) -> None:
     """Write down what a unit did. `entered` holds the tenants that are known to be in the list of tenants."""
+    if unit.flaws:
+        raise unit.flaws[0]
     statements = [(facts.INSERT, written.row) for written in unit.written]
     if receipt is not None:
         statements.append((receipts.INSERT, receipt.row()))

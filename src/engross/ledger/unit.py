@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from engross.calls import Context, FactDraft, derived_id
@@ -71,7 +71,7 @@ class State(Reader):
 class Unit(Reader):
     """One unit of work. A flow changes nothing but by appending facts."""
 
-    __slots__ = ("_book", "_ids", "_root", "_state", "publications", "transaction", "written")
+    __slots__ = ("_book", "_ids", "_lasting", "_root", "_state", "flaws", "publications", "transaction", "written")
 
     def __init__(self, transaction: Transaction, context: Context, book: FactBook) -> None:
         super().__init__(transaction, context)
@@ -81,6 +81,8 @@ class Unit(Reader):
         self.publications: list[Publication] = []
         self._book = book
         self._root = context.message_id
+        self._lasting: list[Callable[[], None]] = []
+        self.flaws: list[BaseException] = []
         self._state = State(transaction, context)
         self._state.as_of = PRESENT
         self._ids = 0
@@ -124,7 +126,12 @@ class Unit(Reader):
             time=self.context.occurred_at,
             causation=self.context.causation_id,
         )
-        self._book.apply(self._state, written.fact)
+        try:
+            self._book.apply(self._state, written.fact)
+        except BaseException as flaw:
+            # What it wrote before it failed must not be kept, whoever shrugs the error off.
+            self.flaws.append(flaw)
+            raise
         self.written.append(written)
         return written.fact
 
@@ -139,14 +146,22 @@ class Unit(Reader):
         other.written = self.written
         other.publications = self.publications
         other._root = self._root
+        other.flaws = self.flaws
         return other
 
     def rewind(self) -> None:
-        """Take everything back that this unit did."""
+        """Take everything back that this unit did, but for what is lasting."""
         self.transaction.rewind()
         self.written.clear()
         self.publications.clear()
         self._ids = 0
+        for step in self._lasting:
+            step()
+
+    def lasting(self, step: Callable[[], None]) -> None:
+        """Do something now, and once more whenever this unit is rewound."""
+        self._lasting.append(step)
+        step()
 
     @property
     def drafts(self) -> tuple[FactDraft, ...]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from engross.calls import Answer, Context, Decision, Errand, Plan, derived_id
 from engross.flows import Checked, Flow
 from engross.ledger import REACHED, Unit, key_row, keys, release_key
-from engross.replies import Denied, Failed, Invalid, Reply, freeze
+from engross.replies import Denied, Failed, Invalid, Reply, freeze, reply_of
 from engross.store import Transaction
 
 from .answers import Remembered
@@ -138,6 +138,9 @@ def _called(
         raise
     except Failed as failure:
         raise _unsettled(failure, context) from failure.__cause__
+    except Exception as crash:
+        answer = reply_of(crash)
+        raise _unsettled(Failed(answer.code, answer.params), context) from crash
     return (yield from _concluded(fittings, context, outcome))
 
 

@@ -114,7 +114,7 @@ def _take(unit: Unit, key: str, *, clearing: bool) -> None:
     if not unit.transaction.claim(f"{operation}/{key}"):
         raise RequeueError from in_progress()
     if clearing:
-        clear_key(unit.transaction, operation, key, unit.now)
+        unit.lasting(lambda: clear_key(unit.transaction, operation, key, unit.now))
 
 
 def _refuse_leased(stored: StoredKey, flow: Flow, context: Context) -> None:

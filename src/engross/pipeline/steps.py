@@ -22,6 +22,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+# A timer for every write costs more than it is worth; the store itself ends what takes longer.
+PATIENT = 25.0
+
+
 class Step(Protocol):
     """Something to wait for."""
 
@@ -44,8 +48,8 @@ def drive(steps: Steps[T]) -> T:
             step = steps.send(result) if failure is None else steps.throw(failure)
             try:
                 result, failure = step.block(), None
-            except Exception as raised:
-                result, failure = None, raised
+            except (Exception, SystemExit) as raised:
+                result, failure = None, _contained(raised)
     except StopIteration as end:
         return cast(T, end.value)
     finally:
@@ -62,8 +66,8 @@ async def adrive(steps: Steps[T]) -> T:
             step = steps.send(result) if failure is None else steps.throw(failure)
             try:
                 result, failure = await step.wait(), None
-            except Exception as raised:
-                result, failure = None, raised
+            except (Exception, SystemExit) as raised:
+                result, failure = None, _contained(raised)
     except StopIteration as end:
         return cast(T, end.value)
     finally:
@@ -86,6 +90,15 @@ async def ended(future: Future[Any], seconds: float) -> bool:
     return bool(done)
 
 
+def _contained(raised: BaseException) -> Exception:
+    """A flow that asks the program to exit has crashed, like any other."""
+    if isinstance(raised, Exception):
+        return raised
+    crash = RuntimeError("a flow asked the program to exit")
+    crash.__cause__ = raised
+    return crash
+
+
 def contained(work: Callable[P, T]) -> Callable[P, T]:
     """The work, with an error for a `StopIteration` that gets out of it: no event loop's future can carry one."""
 
@@ -101,23 +114,36 @@ def contained(work: Callable[P, T]) -> Callable[P, T]:
 class Write:
     """A unit of work, until it is durable."""
 
-    __slots__ = ("store", "tenant", "tentative", "work")
+    __slots__ = ("deadline", "store", "tenant", "tentative", "work")
 
     def __init__(
-        self, store: Store, tenant: str, work: Callable[[Transaction], Any], *, tentative: bool = False
+        self,
+        store: Store,
+        tenant: str,
+        work: Callable[[Transaction], Any],
+        *,
+        tentative: bool = False,
+        deadline: float | None = None,
     ) -> None:
         self.store = store
         self.tenant = tenant
         self.work = work
         self.tentative = tentative
+        self.deadline = deadline
 
     def block(self) -> Any:
         """Wait on this thread."""
-        return self.store.write(self.tenant, self.work, tentative=self.tentative)
+        return self.store.write(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative)
 
     async def wait(self) -> Any:
         """Wait on this event loop."""
-        return await self.store.awrite(self.tenant, self.work, tentative=self.tentative)
+        return await self.store.awrite(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative)
+
+    @property
+    def _hurry(self) -> float | None:
+        """How long the caller waits, where that is less than the store would let it wait anyway."""
+        left = None if self.deadline is None else self.deadline - time.monotonic()
+        return None if left is None or left > PATIENT else max(left, 0.001)
 
 
 class Landing:

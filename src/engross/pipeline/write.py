@@ -92,6 +92,7 @@ def _attempt(
         context.tenant,
         lambda unit: _unit_of_work(fittings, call, unit),
         tentative=_may_take_back(fittings, context, flow),
+        deadline=context.deadline,
     )
     if isinstance(outcome, Remembered):
         if context.dry_run:

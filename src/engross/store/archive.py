@@ -41,6 +41,7 @@ from .blobs import make_folder, put_in_place, stage, sync_folder
 from .failures import disk_failure, translated
 from .migrations import Migration, applied_steps
 from .opening import is_postgres
+from .port import FOREVER
 from .snapshot import Snapshot, Table, Values, snapshot_of
 from .target import target_at, unusable
 from .tenancy import TENANT_NAME
@@ -329,7 +330,7 @@ def restore(archive: Path, location: str | Path, data_folder: Path) -> Manifest:
         target.prepare(_steps(opened))
         for table in opened.manifest.tables:
             with closing(opened.rows(table)) as rows:
-                target.fill(table, rows)
+                target.fill(table, _within(opened.manifest, table, rows))
         _unpack_files(opened, staging)
         for part in (BLOBS, KEYS):
             if (staging / part).exists():
@@ -408,6 +409,19 @@ def _refuse_what_does_not_fit(manifest: Manifest, folder: Path) -> None:
         raise Failed(codes.STORE_FULL)
 
 
+def _within(manifest: Manifest, table: Table, rows: Iterator[Values]) -> Iterator[Values]:
+    """The rows of a table, none of them ahead of the position at which the backup says it was made."""
+    if table.name not in ("facts", "receipts") or "position" not in table.columns:
+        yield from rows
+        return
+    place = table.columns.index("position")
+    for row in rows:
+        position = row[place]
+        if not isinstance(position, int) or position > manifest.position:
+            raise unusable("it holds a commit that is ahead of its own position")
+        yield row
+
+
 def _check_values(manifest: Manifest) -> None:
     columns = {column for part in manifest.files.values() for column in part.columns}
     if not all(_NAME.fullmatch(column) for column in columns):
@@ -416,6 +430,8 @@ def _check_values(manifest: Manifest) -> None:
         raise unusable("it names a tenant that cannot be")
     if not all(type(number) is int for number in (manifest.position, *(p.size for p in manifest.files.values()))):
         raise unusable("it has a size that is no number")
+    if not 0 <= manifest.position < FOREVER // 2:
+        raise unusable("its position cannot be")
 
 
 def _line(row: Values) -> bytes:

@@ -55,14 +55,17 @@ class Spoilt(BaseException):
 class SqliteTransaction(Selecting):
     """One unit's view of the writer's connection."""
 
-    __slots__ = ("_tentative", "_wrote", "position", "saved")
+    __slots__ = ("_counter", "_since", "position", "saved")
 
     def __init__(self, connection: Connection, tenant: str, position: int, *, tentative: bool = True) -> None:
         super().__init__(connection, tenant)
         self.position = position
-        self.saved = False
-        self._tentative = tentative
-        self._wrote = False
+        # SQLite's own count knows of every row that was changed, by whatever kind of statement.
+        self._counter = connection.total_changes
+        self._since = self._counter()
+        self.saved = tentative
+        if tentative:
+            connection.execute("SAVEPOINT unit")
 
     def rows(self, sql: str, params: Params) -> list[Row]:
         """All rows of a query."""
@@ -80,26 +83,19 @@ class SqliteTransaction(Selecting):
         """Run a statement and count the rows it touched."""
         params["tenant"] = self.tenant
         try:
-            if self._tentative and not self.saved:
-                self._save()
             self._connection.execute(sql, params)
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise
-        touched = self._connection.changes()
-        self._wrote = self._wrote or touched > 0
-        return touched
+        return self._connection.changes()
 
     def execute_all(self, statements: Any) -> None:
         """Run several statements."""
         execute, tenant = self._connection.execute, self.tenant
         try:
-            if self._tentative and not self.saved:
-                self._save()
             for sql, params in statements:
                 params["tenant"] = tenant
                 execute(sql, params)
-                self._wrote = True
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise
@@ -108,18 +104,14 @@ class SqliteTransaction(Selecting):
         """Forget everything this unit did, and go on as if it had just begun."""
         if self.saved:
             self._connection.execute("ROLLBACK TO unit")
-            self._wrote = False
-        elif self._wrote:
+            self._since = self._counter()
+        elif self.wrote:
             raise Spoilt
 
     def release(self) -> None:
         """Make this unit's changes part of the batch; not those of a unit that went on without its connection."""
         if self.saved or isinstance(self._connection, Severed):
             self._connection.execute("RELEASE unit")
-
-    def _save(self) -> None:
-        self._connection.execute("SAVEPOINT unit")
-        self.saved = True
 
     def claim(self, name: str) -> bool:
         """The write lock is already held, so nobody else can hold this one."""
@@ -132,7 +124,7 @@ class SqliteTransaction(Selecting):
     @property
     def wrote(self) -> bool:
         """Whether this unit takes up its position in the ledger."""
-        return self._wrote
+        return self._counter() != self._since
 
     def _sever_if_lost(self, error: apsw.Error) -> None:
         # A unit that shrugs the error off must not go on where each statement would commit by itself.
@@ -210,8 +202,9 @@ class Shift:
     def _unit(self, ticket: Ticket, head: int) -> int:
         ticket.attempts += 1
         ticket.error = None
-        transaction = SqliteTransaction(self.connection, ticket.tenant, head + 1, tentative=ticket.tentative)
+        transaction: SqliteTransaction | None = None
         try:
+            transaction = SqliteTransaction(self.connection, ticket.tenant, head + 1, tentative=ticket.tentative)
             ticket.value = self._overseen(ticket, transaction)
             if not self.deposed:
                 transaction.release()
@@ -230,11 +223,11 @@ class Shift:
             with self.lock:
                 self.running = None
 
-    def _undo(self, ticket: Ticket, transaction: SqliteTransaction, error: BaseException) -> None:
+    def _undo(self, ticket: Ticket, transaction: SqliteTransaction | None, error: BaseException) -> None:
         if self.deposed:
             return
         ticket.error = None if isinstance(error, Spoilt) else sqlite_failure(error)
-        if not self.connection.in_transaction:
+        if transaction is None or not self.connection.in_transaction:
             return
         if not transaction.saved:
             self.spoilt = transaction.wrote
