@@ -88,3 +88,9 @@ def test_an_office_may_be_closed_twice(tmp_path: Path) -> None:
     office = connect(tmp_path / "office", shelf())
     office.close()
     office.close()
+
+
+def test_one_role_may_be_given_as_a_word_and_a_made_up_kind_of_principal_is_refused(curator: Client) -> None:
+    assert curator.as_("carl", "human", "curator").principal.roles == frozenset({"curator"})
+    with pytest.raises(ValueError, match="human, agent, service"):
+        curator.as_("robbie", "robot")  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any
+from typing import Any, get_args
 
 from engross.calls import Principal, PrincipalType, Surface
 from engross.flows import Aggregate
@@ -42,7 +42,9 @@ class Client:
         surface: Surface | None = None,
     ) -> Client:
         """Somebody else at the same office."""
-        principal = Principal(name, type, frozenset(roles))
+        if type not in get_args(PrincipalType):
+            raise ValueError(f"{type!r} is no kind of principal: use one of {', '.join(get_args(PrincipalType))}")
+        principal = Principal(name, type, frozenset([roles] if isinstance(roles, str) else roles))
         return Client(self.office, tenant or self.tenant, principal, surface or self.surface)
 
     def close(self) -> None:
