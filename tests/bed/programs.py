@@ -54,8 +54,11 @@ def reachable_by_all(path: Path) -> bool:
     return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
 
 
-def _die_with_the_tests(stop_signal: signal.Signals) -> Callable[[], None] | None:
-    # A test run that is killed cannot tear anything down; the kernel ends its servers instead.
+def die_with_the_tests(stop_signal: signal.Signals) -> Callable[[], None] | None:
+    """For a process about to run: have it end with whoever starts it.
+
+    A test run that is killed cannot tear anything down; the kernel ends its servers instead.
+    """
     if not sys.platform.startswith("linux"):
         return None
     libc = ctypes.CDLL(None)
@@ -88,7 +91,7 @@ class Process:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=_die_with_the_tests(stop_signal),
+                preexec_fn=die_with_the_tests(stop_signal),
                 **_identity(user),
             )
 

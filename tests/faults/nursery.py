@@ -22,6 +22,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from tests.bed.programs import die_with_the_tests
 from tests.faults.programs import start_program
 
 
@@ -128,6 +129,8 @@ def _split_off(program: str, arguments: list[str], voice: str) -> int:
         return process
     code = 1
     try:
+        if dying := die_with_the_tests(signal.SIGKILL):
+            dying()
         os.dup2(pipe, 1)
         os.close(pipe)
         import_module(program).main(*arguments)
