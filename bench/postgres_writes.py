@@ -12,13 +12,12 @@ from typing import Any
 
 import psycopg
 
-from engross.store.postgres import RETRIED, PostgresTransaction
-from engross.store.sql import for_psycopg
+from engross.store.postgres import RETRIED
 from engross.surfaces.client import Client, connect
 from tests.bed.postgres import PostgresServer
 
 from .claims import Claim
-from .notes import Statements, note, notes, varied, written_rows
+from .notes import Statements, note, notes, varied
 from .rounds import interleaved
 
 CALLERS = 8
@@ -40,7 +39,7 @@ def _measured(server: PostgresServer, folder: Path) -> list[Claim]:
     dsn, bare_dsn = server.create_database(), server.create_database()
     connect(folder / "bare", notes(), store=bare_dsn).close()
     with connect(folder / "office", notes(), store=dsn) as client:
-        bare = Bare(bare_dsn, written_rows(client, PostgresTransaction))
+        bare = Bare(bare_dsn, sent_statements(client))
         rates = interleaved(
             {
                 "bare psycopg": lambda: rate(bare.unit),
@@ -53,28 +52,44 @@ def _measured(server: PostgresServer, folder: Path) -> list[Claim]:
     return [Claim("PostgreSQL with 8 callers against bare psycopg", ratio, "at least", 0.5, rates, "commits/s")]
 
 
+def sent_statements(client: Client) -> Statements:
+    """Everything that one call of keep-note sends to the server, from its first look at the key to COMMIT."""
+    seen: Statements = []
+    execute = psycopg.Connection.execute
+
+    def watched(self: Any, sql: Any, params: Any = None, **options: Any) -> Any:
+        seen.append((str(sql), dict(params or {})))
+        return execute(self, sql, params, **options)
+
+    psycopg.Connection.execute = watched  # type: ignore[method-assign, assignment]
+    try:
+        client.call("notes.keep-note", note())
+        seen.clear()
+        client.call("notes.keep-note", note())
+    finally:
+        psycopg.Connection.execute = execute  # type: ignore[method-assign]
+    return [(sql, params) for sql, params in seen if sql]
+
+
 class Bare:
     """psycopg and the statements, and nothing else."""
 
     def __init__(self, dsn: str, statements: Statements) -> None:
         self._connections = [psycopg.connect(dsn, autocommit=True) for _ in range(CALLERS)]
-        self._statements = [(for_psycopg(sql), params) for sql, params in statements]
+        self._statements = statements
         self._numbers = itertools.count(1)
 
     def unit(self, caller: int) -> None:
         """One unit of work, until it is committed."""
         statements = varied(self._statements, next(self._numbers))
+        connection = self._connections[caller]
         while True:
             try:
-                return self._once(self._connections[caller], statements)
+                for sql, params in statements:
+                    connection.execute(sql, params or None)
+                return
             except RETRIED:
-                self._connections[caller].execute("ROLLBACK")
-
-    def _once(self, connection: psycopg.Connection[Any], statements: Statements) -> None:
-        connection.execute("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT set_config('engross.tenant', 'main', true)")
-        for sql, params in statements:
-            connection.execute(sql, params)
-        connection.execute("COMMIT")
+                connection.execute("ROLLBACK")
 
     def close(self) -> None:
         """Let go of the connections."""

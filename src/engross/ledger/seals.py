@@ -16,7 +16,6 @@ from engross.store import Reading, Transaction
 
 from .canonical import canonical
 from .merkle import merkle_root
-from .receipts import receipts_between
 from .signing import OfficeKey
 
 LARGEST_SEAL = 10_000
@@ -58,7 +57,11 @@ def seal_receipts(transaction: Transaction, key: OfficeKey, now: str) -> Seal | 
         return None
     last = last_seal(transaction)
     upto_before = last.body["upto"] if last else 0
-    receipts = receipts_between(transaction, upto_before, transaction.watermark(), most=LARGEST_SEAL)
+    receipts = transaction.rows(
+        "SELECT position, digest FROM receipts"
+        " WHERE tenant = :tenant AND position > :after AND position <= :upto ORDER BY position LIMIT :most",
+        {"after": upto_before, "upto": transaction.watermark(), "most": LARGEST_SEAL},
+    )
     if not receipts:
         return None
     body: dict[str, Any] = {
@@ -66,9 +69,9 @@ def seal_receipts(transaction: Transaction, key: OfficeKey, now: str) -> Seal | 
         "number": last.number + 1 if last else 1,
         "previous": last.digest if last else None,
         "after": upto_before,
-        "upto": receipts[-1].position,
+        "upto": receipts[-1]["position"],
         "receipts": len(receipts),
-        "root": merkle_root([receipt.digest for receipt in receipts]),
+        "root": merkle_root([receipt["digest"] for receipt in receipts]),
         "time": now,
         "key": key.public,
     }
