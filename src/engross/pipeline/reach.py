@@ -24,7 +24,7 @@ from .answers import Remembered
 from .fittings import Fittings
 from .govern import govern, require_confirmation
 from .perform import Performed, as_answer
-from .record import Recorded, record_commit, record_proposal
+from .record import Recorded, record_commit, record_proposal, take_note
 from .remember import (
     flight_key,
     keeping_key,
@@ -147,10 +147,7 @@ def _called(
 def _concluded(fittings: Fittings, context: Context, outcome: Recorded | Remembered) -> Steps[Reply]:
     if isinstance(outcome, Remembered):
         return (yield from replayed(fittings, context, outcome))
-    fittings.entered.add(context.tenant)
-    fittings.unsealed.add(context.tenant)
-    if outcome.remembered is not None:
-        fittings.answers.put(flight_key(context), outcome.remembered)
+    take_note(fittings, context, outcome)
     return outcome.reply
 
 

@@ -25,6 +25,7 @@ from .answers import Remembered
 from .draft import growing_proposal
 from .errands import promise_errand
 from .fittings import Fittings
+from .remember import flight_key
 
 EFFECT_CODES: Mapping[str | None, str] = {
     "create": codes.CREATED,
@@ -48,6 +49,15 @@ class Recorded(NamedTuple):
     def kept(self) -> bool:
         """Whether anything was written down: a call without a key that changed nothing leaves no trace."""
         return self.remembered is not None or self.reply.data["position"] is not None
+
+
+def take_note(fittings: Fittings, context: Context, recorded: Recorded) -> None:
+    """What this process should know of a commit once it is durable."""
+    if recorded.kept:
+        fittings.entered.add(context.tenant)
+        fittings.unsealed.add(context.tenant)
+    if recorded.remembered is not None:
+        fittings.answers.put(flight_key(context), recorded.remembered)
 
 
 def record_commit(

@@ -17,7 +17,7 @@ from .draft import growing_proposal, see_draft
 from .fittings import Fittings
 from .govern import confirmation, govern, require_confirmation
 from .perform import Performed, perform, prepare
-from .record import Recorded, record_commit, record_proposal
+from .record import Recorded, record_commit, record_proposal, take_note
 from .remember import (
     flight_key,
     keeping_key,
@@ -100,11 +100,7 @@ def _attempt(
         return (yield from replayed(fittings, context, outcome)), None
     if isinstance(outcome, Rehearsed):
         return rehearsal(fittings, call, outcome), None
-    if outcome.kept:
-        fittings.entered.add(context.tenant)
-        fittings.unsealed.add(context.tenant)
-    if outcome.remembered is not None:
-        fittings.answers.put(flight_key(context), outcome.remembered)
+    take_note(fittings, context, outcome)
     return outcome.reply, outcome
 
 
