@@ -221,6 +221,7 @@ def test_who_may_call_a_write_depends_on_the_tier_of_the_flow(
         ("human", "rest", True),
         ("human", "cli", True),
         ("human", "mcp-stdio", False),
+        ("human", "mcp-http", False),
         ("agent", "rest", False),
         ("service", "embedded", False),
     ],

@@ -1,6 +1,7 @@
 """Frozen data about one call that every room may hold: who asks, for what, what would change, what was decided."""
 
 from .answer import Answer, Errand
+from .caller import Caller
 from .context import NO_PINS, SURFACES, Context, Surface
 from .decision import Decision, Verdict
 from .ids import derived_id, new_message_id
@@ -12,6 +13,7 @@ __all__ = [
     "NO_PINS",
     "SURFACES",
     "Answer",
+    "Caller",
     "Clock",
     "Context",
     "Decision",

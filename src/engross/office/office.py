@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from engross.calls import Clock, Context, Principal, instant, now
-from engross.flows import Aggregate, Catalogue
+from engross.calls import Caller, Clock, Context, Principal, Surface, instant, now
+from engross.flows import Aggregate, Catalogue, Flow
 from engross.governance import Knobs, Limits, PlanTokens, Policy
 from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, keyed_digest, rebuild_state, state_digest
 from engross.pipeline import (
@@ -105,6 +105,11 @@ class Office:
         """Answer a call on this event loop."""
         return await adrive(walk(self._fittings, request))
 
+    def may_call(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
+        """May this caller use the flow at all, whatever the arguments?"""
+        context = self._context(caller.tenant, caller.principal, flow.ref, surface)
+        return self._fittings.policy.may_call(context, flow).verdict != "deny"
+
     def blobs(self, tenant: str) -> Blobs:
         """A tenant's blobs."""
         return self._fittings.blobs(tenant)
@@ -167,9 +172,12 @@ class Office:
         self.call(Request("proposals.expire-proposals", {}, tenant, SYSTEM))
 
     def _system_context(self, tenant: str) -> Context:
+        return self._context(tenant, SYSTEM, "office.housekeeping", "embedded")
+
+    def _context(self, tenant: str, principal: Principal, flow: str, surface: Surface) -> Context:
         trace = Trace.new()
         time = instant(self._fittings.clock())
-        return Context(tenant, SYSTEM, "office.housekeeping", trace.trace_id, time, trace, trace.trace_id)
+        return Context(tenant, principal, flow, trace.trace_id, time, trace, trace.trace_id, surface=surface)
 
 
 def _look_at(table: str, reading: Reading) -> None:

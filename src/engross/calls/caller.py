@@ -1,0 +1,16 @@
+"""Who a credential stands for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .principal import Principal
+
+
+class Caller(NamedTuple):
+    """A principal in a tenant, as the door made them out of a credential; never out of what they say themselves."""
+
+    tenant: str
+    principal: Principal
+    credential: str = ""
+    """Which credential it was, for logs and revocation: an id, never the secret."""
