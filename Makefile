@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 UV ?= uv
+PORT ?= 8080
 VENV := .venv
 BIN := $(VENV)/bin
 
@@ -9,22 +10,23 @@ BIN := $(VENV)/bin
 LOCKS := requirements.lock $(if $(wildcard /usr/lib/postgresql/*/bin/initdb),,requirements-postgres.lock)
 STAMP := $(VENV)/.installed-$(shell cat $(LOCKS) pyproject.toml | sha256sum | cut -c 1-16)
 
-CODE := $(wildcard src tools tests bench examples)
+CODE := $(wildcard src tools tests bench conformance examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format bench faults docs bind lock clean
+.PHONY: help setup run test check format bench faults conformance docs bind lock clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## make .venv from the lock file; the other targets do it by themselves
 
 $(STAMP):
 	@tools/setup.sh "$(PYTHON)" "$(VENV)" "$@" $(LOCKS)
 
-run: $(STAMP) ## a walk through the product, with no key and no network
+run: $(STAMP) ## a walk through the product, then the office is served until you end it: PORT=8080
 	@$(BIN)/python examples/walk.py
+	@$(BIN)/engross serve --data engross-data --port $(PORT)
 
 test: check ## every check and every test, then the tests again with all messages replaced by hashes
 	$(BIN)/python -m pytest
@@ -48,6 +50,9 @@ bench: $(STAMP) ## measure
 faults: $(STAMP) ## the fault tests at their full length
 	$(BIN)/python -m pytest -m faults --full-length --timeout=3600
 
+conformance: $(STAMP) ## the published MCP conformance suite, both revisions (needs npm)
+	$(BIN)/python -m conformance
+
 docs: $(STAMP) ## write the generated pages anew and check every link
 	$(BIN)/python tools/docs.py
 
@@ -61,5 +66,5 @@ lock: ## resolve the dependencies anew (needs uv; ARGS=--upgrade for newer versi
 	$(LOCK) --group postgres-programs --constraint requirements.lock --output-file requirements-postgres.lock $(ARGS) >/dev/null
 
 clean: ## remove .venv and every cache
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist conformance/node_modules .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

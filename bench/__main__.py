@@ -11,10 +11,17 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from . import opening, postgres_writes, replays, sqlite_writes
+from . import economy, opening, postgres_writes, replays, sqlite_writes, surfaces
 
 RESULTS = Path(__file__).parent / "results.json"
-PARTS = {"sqlite": sqlite_writes, "replays": replays, "opening": opening, "postgres": postgres_writes}
+PARTS = {
+    "sqlite": sqlite_writes,
+    "replays": replays,
+    "opening": opening,
+    "postgres": postgres_writes,
+    "surfaces": surfaces,
+    "economy": economy,
+}
 
 
 def main(chosen: list[str]) -> int:

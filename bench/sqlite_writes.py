@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engross.store.rows import Connection
+from engross.store.sqlite import SqliteStore
 from engross.store.writer import SqliteTransaction
 from engross.surfaces.client import Client, connect
 
@@ -52,12 +52,11 @@ def measure() -> list[Claim]:
 
 
 class Bare:
-    """A store of the same tables that is written to without any ado."""
+    """A store of the same tables and settings that is written to without any ado."""
 
     def __init__(self, folder: Path, rows: Statements) -> None:
         connect(folder, notes()).close()
-        self._connection = Connection(str(folder / "office.db"))
-        self._connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+        self._connection = SqliteStore(folder / "office.db").connect()
         self._rows = rows
         self._numbers = itertools.count(1)
 
@@ -67,8 +66,10 @@ class Bare:
         for _ in range(units // together):
             execute("BEGIN IMMEDIATE")
             for _ in range(together):
-                for sql, params in varied(self._rows, next(self._numbers)):
+                number = next(self._numbers)
+                for sql, params in varied(self._rows, number):
                     execute(sql, params)
+            execute("UPDATE positions SET head = ?", (number,))
             execute("COMMIT")
 
 

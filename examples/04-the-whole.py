@@ -2,7 +2,8 @@
 
 Versioned rows, so that every read also answers as of an earlier position. A projection beside them. Input that people
 write and a normaliser that understands it. A bulk write whose parsing happens off the writer. Old facts read through an
-upcaster. A subject that can be erased. Examples on every flow, which are run as tests.
+upcaster. A subject that can be erased. A book under an address of its own, to look up and to hear of when it changes;
+words that start a job. Examples on every flow, which are run as tests.
 """
 
 import csv
@@ -117,7 +118,7 @@ A_BOOK: tuple[str, dict[str, object]] = ("shelf.add-book", {"title": "Dune", "au
     ],
 )
 def add_book(unit: Unit, arguments: AddBook) -> Answer:
-    """Put a book on the shelf. TIP: call validateWrite first to see what it would do."""
+    """Put a book on the shelf."""
     refuse_taken(unit, arguments["title"])
     book = {"title": arguments["title"], "author": arguments.get("author"), "notes": arguments.get("notes")}
     identifier = unit.new_id("book_")
@@ -167,7 +168,7 @@ def next_steps(reader: Reader, answer: Mapping[str, Any]) -> list[str]:
     ],
 )
 def change_book(unit: Unit, arguments: ChangeBook) -> Mapping[str, Any]:
-    """Change a book. Null notes are taken away; what is not named stays. TIP: call validateWrite first."""
+    """Change a book. Null notes are taken away; what is not named stays."""
     book = find_book(unit, arguments["id"])
     wanted = {name: arguments[name] for name in SETTABLE if name in arguments}  # type: ignore[literal-required]
     if not wanted:
@@ -193,7 +194,7 @@ def change_book(unit: Unit, arguments: ChangeBook) -> Mapping[str, Any]:
     ],
 )
 def remove_book(unit: Unit, arguments: OneBook) -> Mapping[str, Any]:
-    """Take a book off the shelf. TIP: call validateWrite first; it also gives the token that confirms this."""
+    """Take a book off the shelf."""
     book = find_book(unit, arguments["id"])
     unit.append("BookRemoved", book["id"], book["version"], {}, before=book, ends=True)
     return {"removed": book}
@@ -208,7 +209,7 @@ def remove_book(unit: Unit, arguments: OneBook) -> Mapping[str, Any]:
     ],
 )
 def import_books(unit: Unit, lines: list[AddBook]) -> Mapping[str, Any]:
-    """Put many books on the shelf, or none of them. TIP: call validateWrite first."""
+    """Put many books on the shelf, or none of them."""
     books = []
     for number, line in enumerate(lines):
         refuse_taken(unit, line["title"], field=f"/text/{number}")
@@ -272,6 +273,22 @@ def list_books(reader: Reader, arguments: ListBooks) -> Mapping[str, Any]:
 def list_authors(reader: Reader, arguments: Nothing) -> Mapping[str, Any]:
     """List authors and how many of their books there are."""
     return {"authors": reader.rows("SELECT author, books FROM authors WHERE tenant = :tenant ORDER BY author")}
+
+
+shelf.resource(
+    "shelf://books/{id}", get_book, name="book", title="Book", description="A book. Subscribe to hear when it changes."
+)
+shelf.resource("shelf://authors", list_authors, name="authors", title="Authors", description="All authors.")
+
+shelf.prompt(
+    "catalogue-books",
+    "Put a pile of books on the shelf, without doubles.",
+    {"books": "The books, as you would tell a friend."},
+    title="Catalogue books",
+    text="Put these books on the shelf: {books}\n\nLook with listBooks which of them are there already. Try the others"
+    " out with validateWrite, then add them with importBooks, and tell me what was added, proposed or left out.",
+    needs=("shelf.list-books", "shelf.import-books"),
+)
 
 
 @shelf.applies("BookAdded", version=2)

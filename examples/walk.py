@@ -1,6 +1,5 @@
-"""`make run`: the main job from start to end, on a folder of its own, and what to try next."""
+"""`make run`: the main job from start to end, on a folder of its own, and what to try next while it is served."""
 
-import importlib.util
 import json
 import shutil
 import sys
@@ -12,30 +11,21 @@ from rich.panel import Panel
 
 from engross import connect
 from engross.calls import Principal
-from engross.flows import Aggregate
 from engross.replies import Reply
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parent / "engross-data"
 NEXT = (
-    (".venv/bin/engross verify --data {data}", "check every receipt, fact and seal"),
-    (".venv/bin/engross backup --data {data} shelf.backup", "back it up, while in use"),
+    (".venv/bin/engross shelf list-books", "every flow is a command"),
+    (".venv/bin/engross proposals approve {waiting}", "decide what the agent proposed last"),
+    (".venv/bin/engross token list", "who may come in over the network"),
+    (".venv/bin/engross verify", "check every receipt, fact and seal"),
+    (".venv/bin/engross backup shelf.backup", "back it up, while in use"),
     (".venv/bin/python examples/01-a-flow.py", "the smallest flow; 02 to 04 grow from it"),
     ("docs/index.md", "everything else"),
 )
+BOOKS = "Emma, Jane Austen\nMiddlemarch, George Eliot\nThe Dispossessed, Ursula K. Le Guin\n"
 console = Console(highlight=False, soft_wrap=True)
-
-
-def shelf() -> Aggregate:
-    """The domain of the last example."""
-    spec = importlib.util.spec_from_file_location("the_whole", HERE / "04-the-whole.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    aggregate: Aggregate = module.shelf
-    return aggregate
 
 
 def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
@@ -52,12 +42,15 @@ def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
 
 
 def main(folder: Path) -> None:
-    """Walk through it, in a folder that is made anew each time."""
+    """Walk through it, in a folder that is made anew each time, and leave something to try there."""
     if folder.exists() and not (folder / "office.db").exists():
         sys.exit(f"{folder} is there already, and is no office: name another folder.")
     shutil.rmtree(folder, ignore_errors=True)
+    # Whoever opens the folder, as a library, by command or as a server, finds the domain there.
+    (folder / "capabilities").mkdir(parents=True, mode=0o700)
+    shutil.copy(HERE / "04-the-whole.py", folder / "capabilities" / "shelf.py")
     curator = Principal("clara", "human", frozenset({"curator"}))
-    with connect(folder, shelf(), principal=curator) as clara:
+    with connect(folder, principal=curator) as clara:
         scout = clara.as_("scout", "agent", ["agent"])
         console.print(Panel("An agent drafts, a person decides, and the record can be proven.", expand=False))
 
@@ -94,19 +87,16 @@ def main(folder: Path) -> None:
         said("What happened?", facts)
         for fact in facts.data["facts"]:
             console.print(f"    {fact['position']}.{fact['ordinal']} {fact['type']} {fact['subject']}", markup=False)
+        said("She puts some more books on the shelf.", clara.shelf.import_books(text=BOOKS))
+        waiting = scout.shelf.add_book(title="Piranesi", author="Susanna Clarke").data["proposal"]["id"]
         rebuilt = clara.office.rebuild(clara.tenant)
         console.print(
             f"[bold]Is the state what the facts say?[/]\n  {rebuilt.facts} facts applied again: same {rebuilt.same}"
         )
 
-    console.print("\n[bold]What to try next[/]")
+    console.print("\n[bold]What to try next, in another shell in this folder[/]")
     for command, what in NEXT:
-        console.print(f"  {command.format(data=shown_path(folder)):58} {what}", markup=False)
-
-
-def shown_path(folder: Path) -> str:
-    """The folder as one would type it here."""
-    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
+        console.print(f"  {command.format(waiting=waiting):58} {what}", markup=False)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ from typing import TypeVar
 
 import pytest
 
+from conformance.suite import Suite
 from engross.surfaces.client import Client
+from tests.bed.conformance import installed_suite
 from tests.bed.offices import Offices
 from tests.bed.postgres import PostgresServer
 from tests.bed.programs import Unavailable
@@ -148,6 +150,12 @@ def unprivileged(pytestconfig: pytest.Config) -> Unprivileged:
 def small_disk(pytestconfig: pytest.Config) -> SmallDisk:
     """Runs functions in a process that has a disk of a few megabytes to itself."""
     return _obtain(pytestconfig, "a disk that can be filled", SmallDisk)
+
+
+@pytest.fixture(scope="session")
+def conformance_suite(pytestconfig: pytest.Config) -> Suite:
+    """The published MCP conformance suite, from npm."""
+    return _obtain(pytestconfig, "the MCP conformance suite", installed_suite)
 
 
 @pytest.fixture(scope="session")

@@ -163,6 +163,22 @@ def test_the_schema_given_is_not_changed() -> None:
     assert str(given) == before
 
 
+def test_a_condition_is_not_closed_for_it_describes_no_object_of_its_own() -> None:
+    by_phone = {"properties": {"by": {"const": "phone"}}, "required": ["by"]}
+    given = {
+        "type": "object",
+        "properties": {"by": {"type": "string"}, "phone": {"type": "string"}, "email": {"type": "string"}},
+        "if": by_phone,
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+    }
+    schema = schema_of(given, "test")
+    assert schema["if"] == by_phone
+    assert schema["additionalProperties"] is False
+    assert Draft202012Validator(schema).is_valid({"by": "phone", "phone": "12"})
+    assert not Draft202012Validator(schema).is_valid({"by": "phone", "email": "a@b"})
+
+
 def test_answers_require_reply_and_leave_the_rest_open() -> None:
     output = add_book_flow().output
     assert output["required"] == ["reply"]

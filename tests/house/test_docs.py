@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,8 +20,19 @@ def reply_codes() -> Iterable[str]:
 def commands() -> Iterable[str]:
     from typer.main import get_command
 
-    group = get_command(import_module("engross.surfaces.cli").app)
-    return [f"engross {name}" for name in getattr(group, "commands", {})]
+    listed = _spelled("engross", get_command(import_module("engross.surfaces.cli").app))
+    # `engross mcp` has a parser of its own.
+    return dict.fromkeys([*listed, *(name for name, _ in import_module("engross.surfaces.cli.stdio").OPTIONS)])
+
+
+def _spelled(name: str, command: Any) -> Iterator[str]:
+    """A command, its options, and what is below it. The options of a group are those of its commands."""
+    below = getattr(command, "commands", {})
+    yield name
+    if not below:
+        yield from (spelled for option in command.params for spelled in option.opts if spelled.startswith("--"))
+    for part, inner in below.items():
+        yield from _spelled(f"{name} {part}", inner)
 
 
 def settings() -> Iterable[str]:

@@ -28,7 +28,7 @@ def remember(
     key: str,
     tenant: str = "acme",
     at: str = START,
-    answer: bytes = b'{"code":"X"}',
+    answer: str = '{"code":"X"}',
     print_: str = "mark",
     **options: Any,
 ) -> int:
@@ -67,7 +67,7 @@ def test_a_key_is_remembered_with_its_answer_for_seven_days(desk: Desk) -> None:
     position = remember(desk, "k-1")
     stored = found(desk, "k-1")
     assert stored is not None
-    assert (stored.position, stored.answer, stored.fingerprint) == (position, {"code": "X"}, "mark")
+    assert (stored.position, stored.answer, stored.fingerprint) == (position, '{"code":"X"}', "mark")
     assert (stored.state, stored.principal, stored.created_at) == ("done", "ada", START)
     assert stored.expires_at == instant_after(START, days=KEPT_DAYS)
     assert KEPT_DAYS == 7
@@ -91,7 +91,7 @@ def test_a_key_and_the_change_it_stands_for_are_there_both_or_neither(desk: Desk
 
     def work(unit) -> None:
         unit.append("Written", "card", 0, {"title": "t", "colour": None})
-        row = key_row(context, "mark", state="done", position=1, answer=b"{}")
+        row = key_row(context, "mark", state="done", position=1, answer="{}")
         unit.transaction.execute(keys.INSERT, row)
         raise Refusal
 
@@ -128,10 +128,10 @@ def test_a_key_past_its_time_can_be_used_again(desk: Desk) -> None:
     remember(desk, "k-1", print_="first")
     later = instant_after(START, days=8)
     clear(desk, "k-1", later)
-    position = remember(desk, "k-1", at=later, print_="second", answer=b'{"code":"Y"}')
+    position = remember(desk, "k-1", at=later, print_="second", answer='{"code":"Y"}')
     stored = found(desk, "k-1")
     assert stored is not None
-    assert (stored.fingerprint, stored.position, stored.answer) == ("second", position, {"code": "Y"})
+    assert (stored.fingerprint, stored.position, stored.answer) == ("second", position, '{"code":"Y"}')
     assert all_keys(desk) == ["k-1"]
 
 
@@ -208,7 +208,7 @@ def test_a_lease_of_another_moment_is_not_given_back(desk: Desk) -> None:
 @pytest.mark.requirement("GOV-03")
 def test_erasing_a_subject_erases_the_remembered_answers_about_it(desk: Desk) -> None:
     remember(desk, "other")
-    remember(desk, "k-1", answer=b'{"title":"personal"}')
+    remember(desk, "k-1", answer='{"title":"personal"}')
     subject = desk.rows("SELECT subject FROM facts WHERE tenant = :tenant ORDER BY position")[-1]["subject"]
     desk.commit(lambda unit: erase_subject(unit, "cards", subject, 1))
     stored = found(desk, "k-1")
@@ -225,8 +225,8 @@ def test_erasing_a_subject_erases_the_remembered_answers_about_it(desk: Desk) ->
 @pytest.mark.requirement("GOV-03")
 def test_erasing_a_subject_erases_answers_that_only_showed_it(desk: Desk) -> None:
     desk.write_card("100%_one", 0, "personal")
-    remember(desk, "showed", answer=b'{"card":{"id":"100%_one","title":"personal"}}')
-    remember(desk, "alike", answer=b'{"card":{"id":"100xyone"}}')
+    remember(desk, "showed", answer='{"card":{"id":"100%_one","title":"personal"}}')
+    remember(desk, "alike", answer='{"card":{"id":"100xyone"}}')
     desk.commit(lambda unit: erase_subject(unit, "cards", "100%_one", 1))
     states = [one.state for key in ("showed", "alike") if (one := found(desk, key))]
     assert states == ["erased", "done"]

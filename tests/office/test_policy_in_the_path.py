@@ -8,7 +8,7 @@ import pytest
 
 from engross.calls import PrincipalType
 from engross.replies import Failed, codes
-from engross.surfaces.client import Client
+from engross.surfaces.client import Client, Options
 from tests.bed.offices import Offices
 from tests.office.desk import facts, policies, proposal_of, receipt, titles
 from tests.office.notes import Bench
@@ -109,8 +109,9 @@ def test_read_only_wins_over_everything(offices: Offices) -> None:
         ("proposals.review-proposal", {"proposal_id": proposal, "decision": "reject", "rationale": "no"}),
         ("record.erase", {"aggregate": "shelf", "subject": book}),
     ]
+    ways: list[Options] = [{}, {"dry_run": True}, {"break_glass": True}]
     for flow, arguments in writes:
-        for options in ({}, {"dry_run": True}, {"break_glass": True}):
+        for options in ways:
             denied = admin.call(flow, arguments, **options)
             assert (denied.reply_type, denied.message_key) == ("D", "READ_ONLY"), flow
     checked = admin.call("record.validate-write", {"operation": "addBook", "payload": {"title": "Ulysses"}})

@@ -8,7 +8,7 @@ import pytest
 
 from engross.calls import Principal
 from engross.replies import Invalid, Reply
-from engross.surfaces.client import Client
+from engross.surfaces.client import Client, EmbeddedPort
 from tests.bed.offices import Offices
 from tests.office.desk import approve, facts, policies, proposal_of, settle, show, titles
 
@@ -29,7 +29,18 @@ class Houses:
         self.draft = proposal_of(agent.shelf.add_book(title=f"{SECRET} II", commit_mode="draft"))
         self.token = show(self.here, self.proposal)["approval_token"]
         self.confirm = self.here.shelf.remove_book(id=self.book).data["confirm_token"]
+        made = self.here.door.create_token(principal="scout", type="agent", roles=["agent"], note=SECRET)
+        self.credential = made.data["token"]["id"]
+        self.file = self._kept(SECRET.encode())
         settle(self.here)
+
+    def _kept(self, content: bytes) -> dict[str, Any]:
+        office = self.here.office
+        digest = office.blobs("here").put(content)
+        file = {"content_hash": digest, "size": len(content), "media_type": "text/plain", "name": f"{SECRET}.txt"}
+        file["upload_token"] = office.vouch("here", digest, len(content))
+        assert self.here.record.keep_blob(**file).ok
+        return file
 
 
 def about(answer: Reply, *known: str) -> str:
@@ -44,7 +55,7 @@ def about(answer: Reply, *known: str) -> str:
 def naming(houses: Houses) -> dict[str, list[tuple[dict[str, Any], str, str]]]:
     book, proposal, draft = houses.book, houses.proposal, houses.draft
     no_book, no_proposal = "book_nowhere", "prop_nowhere"
-    position, no_position = houses.position, 2**50
+    position, no_position, no_file = houses.position, 2**50, "0" * 64
 
     def both(arguments: dict[str, Any], real: Any, none: Any) -> tuple[dict[str, Any], str, str]:
         return arguments, real, none
@@ -76,10 +87,17 @@ def naming(houses: Houses) -> dict[str, list[tuple[dict[str, Any], str, str]]]:
             ),
         ],
         "record.get-receipt": [both({"position": "?"}, position, no_position)],
+        "record.read-history": [
+            both({"aggregate": "shelf", "subject": "?"}, book, no_book),
+            both({"aggregate": "proposals", "subject": "?"}, proposal, no_proposal),
+        ],
+        "record.get-blob": [both({"content_hash": "?"}, houses.file["content_hash"], no_file)],
+        "record.keep-blob": [both({**houses.file, "content_hash": "?"}, houses.file["content_hash"], no_file)],
         "record.erase": [
             both({"aggregate": "shelf", "subject": "?"}, book, no_book),
             both({"aggregate": "proposals", "subject": "?"}, proposal, no_proposal),
         ],
+        "door.revoke-token": [both({"token_id": "?"}, houses.credential, "tok_nowhere")],
         "record.validate-write": [
             both({"operation": "changeBook", "payload": {"id": "?", "notes": "x"}}, book, no_book),
             both({"operation": "withdrawProposal", "payload": {"proposal_id": "?"}}, proposal, no_proposal),
@@ -94,7 +112,11 @@ LISTING: dict[str, dict[str, Any]] = {
     "proposals.list-proposals": {},
     "proposals.expire-proposals": {},
     "record.read-facts": {},
+    "door.list-tokens": {},
 }
+
+# Flows that only make something new, in the caller's own tenant.
+MAKING = {"door.create-token"}
 
 
 def asked(arguments: Any, value: Any) -> Any:
@@ -108,7 +130,7 @@ def test_what_belongs_to_another_tenant_is_not_found_like_what_is_nowhere(curato
     houses = Houses(curator)
     questions = naming(houses)
     every_flow = {flow.ref for flow in curator.office.catalogue}
-    assert {*questions, *LISTING} == every_flow
+    assert {*questions, *LISTING, *MAKING} == every_flow
     before = facts(houses.here)
     for flow, cases in questions.items():
         for arguments, real, none in cases:
@@ -231,7 +253,7 @@ def test_a_tenant_named_in_the_arguments_is_refused(curator: Client) -> None:
 
 def test_a_name_that_is_fit_for_no_tenant_gets_nowhere(curator: Client) -> None:
     for tenant in ("", "a/b", "..", "a b", "x" * 200, "here' OR 1=1 --", "\u00fc"):
-        strange = Client(curator.office, tenant, Principal("clara", "human", frozenset({"curator"})))
+        strange = Client(EmbeddedPort(curator.office, tenant, Principal("clara", "human", frozenset({"curator"}))))
         for answer in (strange.shelf.list_books(), strange.shelf.add_book(title="Dune")):
             assert answer.reply_type == "E", tenant
     assert facts(curator) == []

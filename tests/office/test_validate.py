@@ -113,8 +113,19 @@ def test_every_write_of_the_office_can_be_tried_out(curator: Client, agent: Clie
     book = curator.shelf.add_book(title="Dune").data["book"]["id"]
     proposal = proposal_of(agent.shelf.change_book(id=book, notes="sand"))
     draft = proposal_of(agent.shelf.add_book(title="Ulysses", commit_mode="draft"))
+    admin = curator.as_("anna", "human", ["admin"])
+    token = admin.door.create_token(principal="scout", type="agent", roles=["agent"]).data["token"]["id"]
     payloads: dict[str, dict[str, Any]] = {
+        "door.create-token": {"principal": "scout", "type": "agent", "roles": ["agent"]},
+        "door.revoke-token": {"token_id": token},
         "record.erase": {"aggregate": "shelf", "subject": book},
+        "record.keep-blob": {
+            "content_hash": "0" * 64,
+            "size": 3,
+            "media_type": "text/plain",
+            "name": "note.txt",
+            "upload_token": "0" * 64,
+        },
         "proposals.expire-proposals": {},
         "proposals.rebase-proposal": {"proposal_id": proposal},
         "proposals.review-proposal": {"proposal_id": proposal, "decision": "reject", "rationale": "no"},
@@ -126,7 +137,6 @@ def test_every_write_of_the_office_can_be_tried_out(curator: Client, agent: Clie
         "shelf.remove-book": {"id": book},
     }
     assert sorted(payloads) == [flow.ref for flow in curator.office.catalogue if flow.writes]
-    admin = curator.as_("anna", "human", ["admin"])
     before = facts(curator)
     for operation, payload in payloads.items():
         checked = validate(admin, operation, **payload)

@@ -28,7 +28,7 @@ from engross.ledger import Unit
 from engross.replies import Failed, Invalid, Reply, codes
 from engross.replies.envelopes import DIALECTS, parse, serialise
 from engross.store import open_store
-from engross.surfaces.client import Client
+from engross.surfaces.client import Client, EmbeddedPort
 from tests.bed.offices import Offices
 from tests.bed.postgres import PostgresServer
 from tests.pipeline.board import Conduct, board
@@ -219,7 +219,7 @@ def test_text_that_means_something_to_a_store_is_text(curator: Client) -> None:
 
 def test_a_tenant_that_cannot_be_is_refused(curator: Client) -> None:
     for tenant in ("", "../main", "a b", "x" * 200, "a'b", "a\x00b", "\ud800"):
-        stranger = Client(curator.office, tenant, curator.principal)
+        stranger = Client(EmbeddedPort(curator.office, tenant, curator.principal))
         for answer in (stranger.shelf.list_books(), stranger.shelf.add_book(title="Dune")):
             assert answer.reply_type == "E"
             assert_clean(answer)

@@ -16,7 +16,7 @@ from engross.calls import instant, instant_after
 from engross.ledger import KEPT_DAYS, find_key, purge_keys
 from engross.pipeline import answers, remember
 from engross.replies import Failed, Reply, codes
-from engross.surfaces.client import Client
+from engross.surfaces.client import Client, EmbeddedPort
 from tests.bed.offices import Offices
 from tests.bed.redis import RedisServer
 from tests.pipeline.board import Conduct, board
@@ -35,7 +35,7 @@ def retrying(request: pytest.FixtureRequest, offices: Offices, curator: Client) 
         return client
 
     def table(client: Client) -> Client:
-        return Client(offices.open().office, client.tenant, client.principal, client.surface)
+        return Client(EmbeddedPort(offices.open().office, client.tenant, client.principal, client.surface))
 
     def restart(client: Client) -> Client:
         client.close()

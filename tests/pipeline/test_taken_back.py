@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from engross.ledger import Fact, Reader, State, Unit
 from engross.replies import Invalid, codes
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
+from tests.bed.programs import PATIENCE_SECONDS
 
 MARKS = "CREATE TABLE marks (tenant $text NOT NULL, id $text NOT NULL, PRIMARY KEY (tenant, id))$clustered;"
 INSERT = "INSERT INTO marks (tenant, id) VALUES (:tenant, :id)"
@@ -122,6 +124,15 @@ def test_an_expired_key_does_not_hinder_a_call_that_rewinds(offices: Offices) ->
 
 
 def test_a_caller_in_a_hurry_is_told_that_the_outcome_is_not_known(offices: Offices) -> None:
-    office = offices.open(marks())
-    answer = office.call("marks.make", {"how": "returning", "then": "nothing"}, timeout=0.0)
+    released = Event()
+    slow = Aggregate("slow", "What takes its time")
+
+    @slow.record(effect="create")
+    def wait(unit: Unit, arguments: Nothing) -> dict[str, Any]:
+        """Wait until told."""
+        released.wait(PATIENCE_SECONDS)
+        return {}
+
+    answer = offices.open(slow).call("slow.wait", {}, timeout=0.0)
+    released.set()
     assert (answer.message_key, answer.data["outcome"]) == ("TIMEOUT", "unknown")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -14,20 +16,25 @@ from engross.replies import (
     Invalid,
     Issue,
     NotSerializable,
+    Registry,
     Reply,
     Trace,
+    UnknownCode,
     codes,
     exit_code,
     http,
     mcp_result,
+    neutral,
     parse,
     problem,
+    received,
     reply,
     reply_of,
     serialise,
     structured,
 )
 from engross.replies.envelopes import DIALECTS, JSON, PROBLEM_JSON, documents_code
+from engross.replies.generate import read_entries
 
 TRACE = Trace("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7")
 ENTRIES = [pytest.param(entry, id=entry.code) for entry in REGISTRY]
@@ -283,3 +290,69 @@ def test_what_was_smuggled_past_the_freezing_is_refused_when_it_is_sent() -> Non
     dict.__setitem__(answer.data, "a", object())
     with pytest.raises(NotSerializable):
         serialise(answer)
+
+
+# --- from one office to another
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.requirement("REP-07")
+def test_a_reply_is_the_same_after_a_journey(entry: Any) -> None:
+    far = Trace(TRACE.trace_id, TRACE.span_id, "00f067aa0ba902b8", False, "vendor=1")
+    for answer in (sample(entry), reply(entry.code), reply(entry.code).traced(far, None, None)):
+        arrived = received(over_the_wire(neutral(answer)))
+        assert arrived == answer
+        assert arrived.message == answer.message
+        assert (arrived.trace, arrived.tool, arrived.duration_ms) == (answer.trace, answer.tool, answer.duration_ms)
+
+
+def test_a_retired_code_can_still_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = neutral(reply(codes.NO_EFFECT, data={"a": 1}))
+    entries = [replace(one, status="retired") if one.code == codes.NO_EFFECT else one for one in read_entries()]
+    for module in ("reply", "envelopes"):
+        monkeypatch.setattr(sys.modules[f"engross.replies.{module}"], "REGISTRY", Registry(entries))
+    with pytest.raises(UnknownCode):
+        reply(codes.NO_EFFECT)
+    arrived = received(made)
+    assert (arrived.code, arrived.data) == (codes.NO_EFFECT, {"a": 1})
+
+
+@pytest.mark.parametrize("kind", "SIDE")
+def test_a_code_of_a_newer_office_keeps_its_type_and_what_was_said(kind: str) -> None:
+    layer = "EN" if kind == "D" else "MCP"
+    wire = neutral(reply(codes.READ_OK, data={"errors": [1]}))
+    wire["reply"] = {**wire["reply"], "code": f"{layer}-GATE-{kind}-777", "reply_type": kind, "message_key": "NEW"}
+    arrived = received(over_the_wire(wire))
+    assert arrived.reply_type == kind
+    assert arrived.data["errors"] == [1]
+    assert arrived.data["original"]["message_key"] == "NEW"
+    assert arrived.message
+
+
+def wires() -> list[Any]:
+    good = over_the_wire(neutral(reply(codes.READ_OK, data={"a": 1}).traced(TRACE, "tool", 1.0)))
+    reply_part, meta = good["reply"], good["meta"]
+    trace = meta["trace"]
+    deep: dict[str, Any] = {}
+    for _ in range(120):
+        deep = {"in": deep}
+    wrong_replies: list[Any] = [{"code": 7}, {"code": []}, {"code": None}, {"reply_type": "D"}]
+    wrong_replies.append({"code": "NEW-ONE", "reply_type": "W"})
+    wrong_data: list[Any] = [[], "x", None, {"reply": {}}, deep]
+    wrong_meta: list[Any] = [{"tool": 1}, {"duration_ms": "1"}, {"trace": "x"}, {"trace": {**trace, "sampled": "yes"}}]
+    wrong_meta += [{"trace": {**trace, "span_id": span}} for span in ("", "A" * 16, 1)]
+    return [
+        *(None, "text", 1, [], {}, {"reply": None}, {"reply": {}, "params": {}, "data": {}, "meta": {}}),
+        *({name: part for name, part in good.items() if name != missing} for missing in good),
+        *({**good, "reply": {**reply_part, **wrong}} for wrong in wrong_replies),
+        *({**good, "data": wrong} for wrong in wrong_data),
+        *({**good, "params": wrong} for wrong in wrong_data[:3]),
+        *({**good, "meta": {**meta, **wrong}} for wrong in wrong_meta),
+    ]
+
+
+@pytest.mark.parametrize("wire", [pytest.param(wire, id=str(number)) for number, wire in enumerate(wires())])
+def test_what_is_no_reply_is_a_failure_of_unknown_outcome(wire: Any) -> None:
+    arrived = received(wire)
+    assert arrived.code == codes.NON_REPLY_RETURN
+    assert arrived.data["outcome"] == "unknown"

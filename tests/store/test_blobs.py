@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from engross.replies import Failed, Invalid, codes
 from engross.store import Blobs
+from engross.store.blobs import PIECE
 from tests.bed.unprivileged import Unprivileged
 
 HELLO = sha256(b"hello").hexdigest()
@@ -175,3 +177,123 @@ def test_a_folder_that_cannot_be_written_is_a_clean_failure(tmp_path: Path, unpr
 
 def put(folder: Path) -> str:
     return Blobs(folder, "acme").put(b"hello")
+
+
+# --- piece by piece
+
+
+def test_pieces_become_a_blob_when_they_are_kept(blobs: Blobs, tmp_path: Path) -> None:
+    with blobs.arriving() as arriving:
+        for piece in (b"hel", b"", b"lo"):
+            arriving.write(piece)
+        assert (arriving.size, arriving.digest) == (5, HELLO)
+        assert not blobs.has(HELLO)
+        assert list(blobs) == []
+        assert arriving.keep() == HELLO
+    assert blobs.get(HELLO) == b"hello"
+    assert [path.name for path in files(tmp_path)] == [HELLO]
+
+
+def test_what_is_left_before_it_is_kept_was_never_there(blobs: Blobs, tmp_path: Path) -> None:
+    with suppress(KeyboardInterrupt), blobs.arriving() as arriving:
+        arriving.write(b"hello")
+        raise KeyboardInterrupt
+    assert files(tmp_path) == []
+
+
+def test_what_arrives_again_mends_what_was_damaged(blobs: Blobs, tmp_path: Path) -> None:
+    blobs.put(b"hello")
+    files(tmp_path)[0].write_bytes(b"jello")
+    with blobs.arriving() as arriving:
+        arriving.write(b"hello")
+        arriving.keep()
+    assert blobs.get(HELLO) == b"hello"
+
+
+def test_two_may_arrive_at_once(blobs: Blobs, tmp_path: Path) -> None:
+    with blobs.arriving() as one, blobs.arriving() as other:
+        one.write(b"hello")
+        other.write(b"hello")
+        assert one.keep() == other.keep() == HELLO
+    assert [path.name for path in files(tmp_path)] == [HELLO]
+
+
+@pytest.mark.faults
+@pytest.mark.requirement("REL-04")
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+@pytest.mark.parametrize(("number", "code"), [(errno.ENOSPC, codes.STORE_FULL), (errno.EIO, codes.STORE_UNAVAILABLE)])
+def test_a_failing_disk_leaves_nothing_of_what_arrives(
+    blobs: Blobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int, code: str
+) -> None:
+    def refuse(*args: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    def arrive() -> None:
+        with blobs.arriving() as arriving, monkeypatch.context() as patch:
+            patch.setattr(os, call, refuse)
+            arriving.write(b"hello")
+            arriving.keep()
+
+    with pytest.raises(Failed) as raised:
+        arrive()
+    assert raised.value.code == code
+    assert files(tmp_path) == []
+
+
+def test_a_disk_that_takes_only_some_of_a_piece_gets_the_rest_of_it(
+    blobs: Blobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, piece: write(handle, bytes(piece)[:2]))
+    with blobs.arriving() as arriving:
+        arriving.write(b"hello")
+        arriving.keep()
+    assert blobs.get(HELLO) == b"hello"
+
+
+def test_only_what_nobody_writes_any_more_is_dropped(blobs: Blobs, tmp_path: Path) -> None:
+    with blobs.arriving() as arriving:
+        (left,) = files(tmp_path)
+        abandoned = left.with_name(".arriving.abandoned.staged")
+        abandoned.write_bytes(b"half")
+        assert blobs.drop_abandoned() == 1
+        assert files(tmp_path) == [left]
+        arriving.write(b"hello")
+        arriving.keep()
+    assert blobs.drop_abandoned() == 0
+    assert list(blobs) == [HELLO]
+
+
+@pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE])
+def test_a_blob_can_be_read_piece_by_piece(blobs: Blobs, size: int) -> None:
+    content = bytes(range(256)) * (size // 256) + bytes(size % 256)
+    digest = blobs.put(content)
+    pieces = list(blobs.pieces(digest))
+    assert b"".join(pieces) == content
+    assert all(0 < len(piece) <= PIECE for piece in pieces)
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 0), (1, 3), (4, None), (0, 4), (5, None)])
+def test_a_part_of_a_blob_can_be_read(blobs: Blobs, first: int, last: int | None) -> None:
+    blobs.put(b"hello")
+    end = None if last is None else last + 1
+    assert b"".join(blobs.pieces(HELLO, first, last)) == b"hello"[first:end]
+
+
+def test_the_end_of_a_damaged_blob_is_kept_back(blobs: Blobs, tmp_path: Path) -> None:
+    content = bytes(2 * PIECE + 10)
+    digest = blobs.put(content)
+    for damaged in (content[:-1] + b"?", content[:-1], content + b"?", b""):
+        files(tmp_path)[0].write_bytes(damaged)
+        seen: list[bytes] = []
+        with pytest.raises(Failed) as raised:
+            seen.extend(blobs.pieces(digest))
+        assert raised.value.code == codes.STORE_CORRUPT
+        assert sum(map(len, seen)) < len(content)
+
+
+def test_what_is_no_blob_has_no_pieces(blobs: Blobs) -> None:
+    for digest in (HELLO, "..", ""):
+        with pytest.raises(Invalid) as raised:
+            blobs.pieces(digest)
+        assert raised.value.code == codes.RECORD_NOT_FOUND

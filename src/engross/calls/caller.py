@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from .principal import Principal
 
+DEFAULT_TENANT = "main"
+"""Where callers are when nobody says otherwise."""
+
 
 class Caller(NamedTuple):
     """A principal in a tenant, as the door made them out of a credential; never out of what they say themselves."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 PrincipalType = Literal["human", "agent", "service"]
+Role = Literal["viewer", "agent", "contributor", "curator", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class Principal(NamedTuple):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from engross.later import later
 
+from .address import Address
 from .admissible import admissible
 from .aggregate import Aggregate, Applier
 from .catalogue import Catalogue
@@ -21,10 +22,13 @@ from .fault import SERVER_OWNED, shortened
 from .flow import Flow
 from .limits import LIMITS, Limits
 from .nearest import nearest
+from .prompt import Prompt, PromptArgument
+from .resource import Found, Resource, Topic, as_declared
 from .schemas import Schema, Shape, schema_of
 from .semantics import HINTS, Semantics, hints
 from .signature import Handler
 from .typed import NoArguments
+from .unknown import unknown_flow
 
 if TYPE_CHECKING:
     from .portability import Finding, lint, lint_flow, lint_schema
@@ -35,6 +39,7 @@ __all__ = [
     "LIMITS",
     "NO_CONTROLS",
     "SERVER_OWNED",
+    "Address",
     "Aggregate",
     "Applier",
     "CallWarning",
@@ -53,6 +58,7 @@ __all__ = [
     "Finding",
     "Flow",
     "FlowDefinitionError",
+    "Found",
     "Handler",
     "Kind",
     "Limits",
@@ -60,11 +66,16 @@ __all__ = [
     "Normaliser",
     "Overrides",
     "Posture",
+    "Prompt",
+    "PromptArgument",
+    "Resource",
     "Schema",
     "Semantics",
     "Shape",
     "Tool",
+    "Topic",
     "admissible",
+    "as_declared",
     "filled",
     "hints",
     "lint",
@@ -73,6 +84,7 @@ __all__ = [
     "nearest",
     "schema_of",
     "shortened",
+    "unknown_flow",
 ]
 
 _LINT = ("Finding", "lint", "lint_flow", "lint_schema")

@@ -21,6 +21,7 @@ MOST_ISSUES = 100
 NUL = "\0"
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**63 - 1
 
+_FEW = 32
 _ONLY_TEXT = frozenset({str})
 
 Place: TypeAlias = "tuple[Place, str | int] | None"
@@ -29,6 +30,8 @@ Place: TypeAlias = "tuple[Place, str | int] | None"
 
 def admissible(arguments: object, limits: Limits = LIMITS) -> list[Issue]:
     """What hinders these arguments from being looked at; nothing for plain JSON of a bearable size."""
+    if _is_plain(arguments, limits):
+        return []
     survey = _Survey(limits)
     survey.value(arguments, None, 0)
     while survey.pending and len(survey.issues) < MOST_ISSUES:
@@ -40,6 +43,20 @@ def admissible(arguments: object, limits: Limits = LIMITS) -> list[Issue]:
             survey.over("The text in all", limits.size, None)
             break
     return sorted(survey.issues, key=lambda issue: issue.pointer)[:MOST_ISSUES]
+
+
+def _is_plain(arguments: object, limits: Limits) -> bool:
+    """The quick look that most calls pass: an object of a few short plain texts, and nothing else."""
+    if type(arguments) is not dict or len(arguments) > _FEW:
+        return False
+    together = 0
+    for key, value in arguments.items():
+        if type(key) is not str or type(value) is not str or not key.isascii() or not value.isascii():
+            return False
+        if NUL in value or NUL in key or len(key) > limits.key:
+            return False
+        together += len(key) + len(value)
+    return together <= min(limits.text, limits.size)
 
 
 class _Survey:

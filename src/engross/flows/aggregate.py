@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar, Unpack, overload
 
+from .address import Address
 from .define import define
 from .definition import FlowDefinitionError
 from .exposure import Exposure, Overrides
 from .facets import Dialect, Facets, Kind
 from .flow import Flow
 from .names import Naming, is_kebab, is_tool_name, tool_name
+from .prompt import Prompt, PromptArgument, prompt_arguments, user_message
+from .resource import ANY, JSON, Resource
 from .semantics import hints
 from .signature import Handler
 
@@ -56,6 +59,8 @@ class Aggregate:
         self.naming: Naming = naming
         self._flows: dict[str, Flow] = {}
         self._exposures: list[Exposure] = []
+        self._resources: list[Resource] = []
+        self._prompts: list[Prompt] = []
         self._appliers: dict[str, Applier] = {}
         self._upcasters: dict[tuple[str, int], Upcaster] = {}
         self._eraser: FactHandler | None = None
@@ -90,6 +95,16 @@ class Aggregate:
         said = {exposure.ref for exposure in self._exposures}
         usual = (flow for flow in self._flows.values() if flow.exposed and flow.ref not in said)
         return (*self._exposures, *(self._default_exposure(flow) for flow in usual))
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """What `.resource` said."""
+        return tuple(self._resources)
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """What `.prompt` said."""
+        return tuple(self._prompts)
 
     @overload
     def read(self, handler: Handler, /) -> Flow: ...
@@ -166,6 +181,68 @@ class Aggregate:
         self._exposures.append(exposure)
         return exposure
 
+    def resource(
+        self,
+        template: str,
+        flow: Flow | str,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str = JSON,
+        text: str | None = None,
+        blob: str | None = None,
+        changes: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+    ) -> Resource:
+        """Make what a read flow answers something to look up: the variables of the address are its arguments.
+
+        `text` or `blob` name the field of the answer to show, if not all of it. `changes` says whose facts change it:
+        by default those about the subject that the only variable names, else all of this aggregate's.
+        """
+        ref = flow if isinstance(flow, str) else flow.ref
+        address = Address(template)
+        self._refuse(text is not None and blob is not None, f"{template} is text or a blob, not both.")
+        resource = Resource(
+            address,
+            ref,
+            name or ref.rpartition(".")[2],
+            title,
+            description,
+            mime_type,
+            text,
+            blob,
+            self._usual_changes(address) if changes is None else changes,
+            arguments or {},
+        )
+        self._resources.append(resource)
+        return resource
+
+    def prompt(
+        self,
+        name: str,
+        description: str,
+        arguments: Mapping[str, str] | Sequence[PromptArgument] = (),
+        *,
+        text: str | None = None,
+        messages: Sequence[Mapping[str, Any]] | None = None,
+        flow: Flow | str | None = None,
+        title: str | None = None,
+        needs: Sequence[str] = (),
+    ) -> Prompt:
+        """Offer the words that start a job: a `text`, several `messages`, or those that a read flow answers with.
+
+        `{name}` in them stands for the argument of that name.
+        """
+        said = [one for one in (text, messages, flow) if one is not None]
+        self._refuse(len(said) != 1, f"The prompt {name} has a text, messages or a flow: give one of them.")
+        self._refuse(not is_tool_name(name), f"{name!r} is no name for a prompt: use letters, digits, - and _.")
+        ref = flow.ref if isinstance(flow, Flow) else flow
+        told = (user_message(text),) if text is not None else tuple(messages or ())
+        prompt = Prompt(name, description, prompt_arguments(arguments), told, ref, title, tuple(needs))
+        self._prompts.append(prompt)
+        return prompt
+
     def seal(self) -> None:
         """End the definition: an aggregate in a catalogue no longer changes."""
         self._sealed = True
@@ -185,6 +262,10 @@ class Aggregate:
 
     def _default_exposure(self, flow: Flow) -> Exposure:
         return Exposure(self.namespace, tool_name(flow.name, self.naming), flow.ref)
+
+    def _usual_changes(self, address: Address) -> str:
+        only = f"{{{address.variables[0]}}}" if len(address.variables) == 1 else ANY
+        return f"{self.namespace}/{only}"
 
     def _refuse(self, wrong: bool, complaint: str) -> None:
         if self._sealed:

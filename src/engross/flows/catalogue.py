@@ -6,15 +6,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 
-from engross.replies import Invalid, codes
-
 from .aggregate import Aggregate
 from .definition import FlowDefinitionError
 from .exposure import Exposure, Tool
-from .fault import shortened
 from .flow import Flow
 from .names import is_tool_name
 from .nearest import nearest
+from .prompt import Prompt
+from .prompt import complaints_about as complaints_about_prompt
+from .resource import Found
+from .resource import complaints_about as complaints_about_resource
+from .unknown import unknown_flow
 
 
 class Catalogue:
@@ -24,15 +26,23 @@ class Catalogue:
         self.aggregates = tuple(aggregates)
         self._flows = {flow.ref: flow for aggregate in self.aggregates for flow in aggregate.flows.values()}
         exposures = sorted(chain.from_iterable(aggregate.exposures for aggregate in self.aggregates))
+        resources = [resource for aggregate in self.aggregates for resource in aggregate.resources]
+        self.prompts = tuple(prompt for aggregate in self.aggregates for prompt in aggregate.prompts)
         complaints = [
             *_repeated("namespace", (aggregate.namespace for aggregate in self.aggregates)),
             *_repeated("tool", (exposure.tool for exposure in exposures)),
             *chain.from_iterable(_upcasting_gaps(aggregate) for aggregate in self.aggregates),
             *(complaint for exposure in exposures if (complaint := self._dangling(exposure))),
+            *_repeated("address", (resource.address.shape for resource in resources)),
+            *_repeated("prompt", (prompt.name for prompt in self.prompts)),
+            *chain.from_iterable(complaints_about_resource(one, self.find(one.ref)) for one in resources),
+            *chain.from_iterable(complaints_about_prompt(prompt, self._flows) for prompt in self.prompts),
         ]
         if complaints:
             raise FlowDefinitionError("catalogue", complaints)
         self._tools = {exposure.tool: Tool(exposure, self._flows[exposure.ref]) for exposure in exposures}
+        # The most particular address first: it is the one that is meant.
+        self.resources = tuple(sorted(resources, key=lambda one: (one.is_template, -one.address.literal)))
         for aggregate in self.aggregates:
             aggregate.seal()
 
@@ -56,11 +66,8 @@ class Catalogue:
         """The flow with this ref; Invalid, with the nearest ones, if there is none."""
         found = self._flows.get(ref) if isinstance(ref, str) else None
         if found is None:
-            raise Invalid(
-                codes.UNKNOWN_OPERATION,
-                {"operation": shortened(ref)},
-                suggestions={"did_you_mean": self._nearest_refs(ref)},
-            )
+            tools = {name: tool.flow.ref for name, tool in self._tools.items()}
+            raise unknown_flow(ref, sorted(self._flows), tools)
         return found
 
     def tool(self, name: str) -> Tool | None:
@@ -75,16 +82,17 @@ class Catalogue:
         """The exposures of these toolsets, or all: by toolset, then name."""
         return [tool.exposure for tool in self.tools(toolsets)]
 
-    def _nearest_refs(self, ref: object) -> list[str]:
-        """People who know the tool by name ask for that."""
-        if not isinstance(ref, str):
-            return []
-        by_tool = self._tools.get(ref)
-        if by_tool is not None:
-            return [by_tool.flow.ref]
-        names = {flow.name: flow.ref for flow in self}
-        close = nearest(ref, self._flows) or [names[name] for name in nearest(ref, names)]
-        return close or [self._tools[name].flow.ref for name in nearest(ref, self._tools)]
+    def resource(self, uri: str) -> Found | None:
+        """What is at an address, if anything is."""
+        for resource in self.resources:
+            values = resource.address.read(uri)
+            if values is not None:
+                return Found(resource, self._flows[resource.ref], values)
+        return None
+
+    def prompt(self, name: str) -> Prompt | None:
+        """The prompt of this name, if there is one."""
+        return next((prompt for prompt in self.prompts if prompt.name == name), None)
 
     def _dangling(self, exposure: Exposure) -> str | None:
         if exposure.ref not in self._flows:

@@ -13,38 +13,37 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "client_request_id": {
             "type": "string",
-            "description": "Your own id for this change: a repeated call with it changes nothing twice.",
+            "description": "Your id for this change; a repeat with it changes nothing twice.",
             "minLength": 8,
             "maxLength": 255,
             "pattern": r"^[A-Za-z0-9._:\-]+$",
         },
         "commit_mode": {
             "type": "string",
-            "description": "draft: collect changes that nobody decides about before you submit them."
-            " proposal: let a person decide. direct: commit at once, where policy allows it.",
+            "description": "draft: collect until submitted. proposal: let a person decide. direct: commit, if allowed.",
             "enum": ["draft", "proposal", "direct"],
         },
         "proposal_id": {
             "type": "string",
-            "description": "Work inside this open proposal: see what it holds, and add to it.",
+            "description": "Work inside this open proposal.",
             "minLength": 1,
             "maxLength": 128,
         },
         "reason": {
             "type": "string",
-            "description": "Why, for whoever reviews or audits this.",
+            "description": "Why, for reviewers and auditors.",
             "minLength": 1,
             "maxLength": 2000,
         },
         "confirm_token": {
             "type": "string",
-            "description": "The token from a CONFIRMATION_REQUIRED answer, to confirm exactly that change.",
+            "description": "From a CONFIRMATION_REQUIRED answer: confirms exactly that.",
             "minLength": 1,
             "maxLength": 2048,
         },
         "as_of": {
             "type": "integer",
-            "description": "Read as things stood at this position of the ledger.",
+            "description": "As things stood at this ledger position.",
             "minimum": 0,
         },
     }

@@ -50,5 +50,7 @@ class Facets(TypedDict, total=False):
     """`derived`: only the hints that follow from semantics, as tools of capability documents carry them."""
     inline: bool
     """A look by primary key: brief enough to run on an event loop's own thread."""
+    content: bool
+    """The answer's field `content` holds MCP content blocks: texts, pictures, sounds, embedded resources."""
     exposed: bool
     """False: no tool of its own, unless `.expose` gives it one."""

@@ -69,6 +69,7 @@ class Flow:
     hint_style: HintStyle = "complete"
     exposed: bool = True
     inline: bool = False
+    content: bool = False
 
     def __post_init__(self) -> None:
         verify(self)

@@ -105,7 +105,8 @@ def _inlined(schema: Schema, subject: str) -> Schema:
 def _tidy(schema: Schema) -> Schema:
     schema.pop("title", None)
     merged = _without_union(schema)
-    if "properties" in merged:
+    # A part without a type, such as a condition, speaks about an object that another part describes and closes.
+    if "properties" in merged and "type" in merged:
         merged.setdefault("additionalProperties", False)
     return _in_order(merged)
 

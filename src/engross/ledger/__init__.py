@@ -5,7 +5,16 @@ from .canonical import canonical, digest, fingerprint, keyed_digest
 from .commit import write_commit
 from .erasure import erase_subject, is_erased_subject, last_version
 from .factbook import ERASED, REACHED, FactBook
-from .facts import Fact, drafts_digest, facts_after, fields_touched, history
+from .facts import (
+    Fact,
+    changes_after,
+    drafts_digest,
+    facts_about,
+    facts_after,
+    fields_touched,
+    history,
+    latest_facts,
+)
 from .keys import (
     KEPT_DAYS,
     StoredKey,
@@ -40,10 +49,12 @@ __all__ = [
     "Unit",
     "are_keys_past",
     "canonical",
+    "changes_after",
     "clear_key",
     "digest",
     "drafts_digest",
     "erase_subject",
+    "facts_about",
     "facts_after",
     "fields_touched",
     "find_key",
@@ -57,6 +68,7 @@ __all__ = [
     "keys",
     "last_seal",
     "last_version",
+    "latest_facts",
     "purge_keys",
     "rebuild_state",
     "receipt_at",

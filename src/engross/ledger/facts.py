@@ -176,16 +176,51 @@ def drafts_digest(drafts: Iterable[FactDraft]) -> str:
 
 def facts_after(reading: Reading, position: int, *, most: int) -> list[tuple[Fact, dict[str, Any]]]:
     """The next settled facts behind a position, each with its receipt's body; commits are never cut in two."""
-    rows = reading.rows(
-        f"SELECT {_prefixed('f')}, r.body AS receipt FROM facts f"
-        " JOIN receipts r ON r.tenant = f.tenant AND r.position = f.position"
-        " WHERE f.tenant = :tenant AND f.position > :after AND f.position <= :settled AND f.position IN ("
-        "   SELECT DISTINCT position FROM facts WHERE tenant = :tenant AND position > :after"
-        "   AND position <= :settled ORDER BY position LIMIT :most)"
-        " ORDER BY f.position, f.ordinal",
+    return _with_receipts(
+        reading,
+        "f.position > :after AND f.position <= :settled AND f.position IN ("
+        " SELECT DISTINCT position FROM facts WHERE tenant = :tenant AND position > :after"
+        " AND position <= :settled ORDER BY position LIMIT :most) ORDER BY f.position, f.ordinal",
         {"after": position, "settled": reading.watermark(), "most": most},
     )
-    return [(fact_of(row), orjson.loads(row["receipt"])) for row in rows]
+
+
+def latest_facts(reading: Reading, *, most: int) -> list[tuple[Fact, dict[str, Any]]]:
+    """The facts of the last settled commits, in order, each with its receipt's body."""
+    return _with_receipts(
+        reading,
+        "f.position <= :settled AND f.position IN ("
+        " SELECT DISTINCT position FROM facts WHERE tenant = :tenant AND position <= :settled"
+        " ORDER BY position DESC LIMIT :most) ORDER BY f.position, f.ordinal",
+        {"settled": reading.watermark(), "most": most},
+    )
+
+
+def facts_about(
+    reading: Reading, aggregate: str, subject: str, *, after_version: int, most: int
+) -> list[tuple[Fact, dict[str, Any]]]:
+    """The next facts about one subject behind a version, each with its receipt's body."""
+    return _with_receipts(
+        reading,
+        "f.aggregate = :aggregate AND f.subject = :subject AND f.version > :version ORDER BY f.version LIMIT :most",
+        {"aggregate": aggregate, "subject": subject, "version": after_version, "most": most},
+    )
+
+
+def changes_after(reading: Reading, position: int, *, most: int) -> tuple[int, list[tuple[int, str, str]]]:
+    """Who was changed behind a position, as (position, aggregate, subject), and up to where that is all of it."""
+    settled = reading.watermark()
+    if settled <= position:
+        return position, []
+    rows = reading.rows(
+        "SELECT DISTINCT position, aggregate, subject FROM facts WHERE tenant = :tenant AND position > :after"
+        " AND position <= :settled AND position IN (SELECT DISTINCT position FROM facts WHERE tenant = :tenant"
+        " AND position > :after AND position <= :settled ORDER BY position LIMIT :most) ORDER BY position",
+        {"after": position, "settled": settled, "most": most},
+    )
+    found = [(row["position"], row["aggregate"], row["subject"]) for row in rows]
+    is_all = len({place for place, _, _ in found}) < most
+    return settled if is_all else found[-1][0], found
 
 
 def history(reading: Reading, aggregate: str, subject: str, *, after_version: int = 0) -> list[Fact]:
@@ -201,6 +236,16 @@ def history(reading: Reading, aggregate: str, subject: str, *, after_version: in
 def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int) -> set[str]:
     """Which fields of a subject were set behind a version."""
     return {field for fact in history(reading, aggregate, subject, after_version=since) for field in fact.fields}
+
+
+def _with_receipts(reading: Reading, condition: str, params: Params) -> list[tuple[Fact, dict[str, Any]]]:
+    rows = reading.rows(
+        f"SELECT {_prefixed('f')}, r.body AS receipt FROM facts f"
+        " JOIN receipts r ON r.tenant = f.tenant AND r.position = f.position"
+        f" WHERE f.tenant = :tenant AND {condition}",
+        params,
+    )
+    return [(fact_of(row), orjson.loads(row["receipt"])) for row in rows]
 
 
 def _prefixed(alias: str) -> str:

@@ -9,10 +9,7 @@ A `leased` row is a promise: a flow that calls other systems committed it before
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
-
-import orjson
+from typing import Literal, NamedTuple
 
 from engross.calls import Context, days_after, instant_after
 from engross.store import Params, Reading, Transaction
@@ -41,7 +38,7 @@ class StoredKey(NamedTuple):
     fingerprint: str
     state: KeyState
     position: int | None
-    answer: Mapping[str, Any] | None
+    answer: str | None
     created_at: str
     expires_at: str
 
@@ -59,9 +56,7 @@ def find_key(transaction: Transaction, operation: str, key: str) -> StoredKey | 
     rows = transaction.peek(SELECT, {"operation": operation, "key": key})
     if not rows:
         return None
-    row = rows[0]
-    answer = row.pop("answer")
-    return StoredKey(answer=None if answer is None else orjson.loads(answer), **row)
+    return StoredKey(**rows[0])
 
 
 def clear_key(transaction: Transaction, operation: str, key: str, now: str) -> None:
@@ -93,7 +88,7 @@ def key_row(
     *,
     state: KeyState,
     position: int | None,
-    answer: bytes | None,
+    answer: str | None,
     lasts_seconds: float | None = None,
 ) -> Params:
     """The row that remembers this call under its key."""
@@ -109,7 +104,7 @@ def key_row(
         "fingerprint": fingerprint,
         "state": state,
         "position": position,
-        "answer": None if answer is None else answer.decode(),
+        "answer": answer,
         "created_at": context.occurred_at,
         "expires_at": ends,
     }

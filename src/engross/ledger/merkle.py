@@ -12,8 +12,9 @@ def merkle_root(digests: Sequence[str]) -> str:
     if not level:
         return sha256(b"").hexdigest()
     while len(level) > 1:
-        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
-        level = [sha256(b"\x01" + b"".join(pair)).digest() if len(pair) == 2 else pair[0] for pair in pairs]
+        left_over = level[len(level) & ~1 :]
+        pairs = zip(level[::2], level[1::2], strict=False)
+        level = [sha256(b"\x01" + left + right).digest() for left, right in pairs] + left_over
     return level[0].hex()
 
 

@@ -5,13 +5,14 @@ A receipt is written in the transaction of the change it vouches for, and says n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import orjson
 
-from engross.calls import Context, Decision
+from engross.calls import Context, Decision, Principal
 from engross.store import Params, Reading
 
 from .canonical import canonical
@@ -38,23 +39,34 @@ class Receipt(NamedTuple):
         return {"position": self.position, "digest": self.digest, "body": self.text}
 
 
+class More(TypedDict, total=False):
+    """What only some receipts say."""
+
+    author: Mapping[str, Any] | None
+    approvers: Sequence[str]
+    approval: Mapping[str, Any] | None
+    proposal: str | None
+    plans: Sequence[Mapping[str, Any]]
+    switches: Sequence[str]
+
+
+@lru_cache(maxsize=1024)
+def _spelled(principal: Principal) -> orjson.Fragment:
+    """A principal as receipts show it; the same few make nearly all calls."""
+    return orjson.Fragment(canonical(principal.as_data()))
+
+
 def receipt_for(
     context: Context,
     *,
     position: int,
     flow_version: str,
     arguments_digest: str,
-    facts: Iterable[Fact],
+    facts: Sequence[Fact],
     decision: Decision,
-    author: Mapping[str, Any] | None = None,
-    approvers: Sequence[str] = (),
-    approval: Mapping[str, Any] | None = None,
-    proposal: str | None = None,
-    plans: Sequence[Mapping[str, Any]] = (),
-    switches: Sequence[str] = (),
+    **more: Unpack[More],
 ) -> Receipt:
     """Draw up the receipt of a commit."""
-    listed = list(facts)
     body: dict[str, Any] = {
         "tenant": context.tenant,
         "position": position,
@@ -62,30 +74,22 @@ def receipt_for(
         "time": context.occurred_at,
         "flow": context.flow,
         "flow_version": flow_version,
-        "principal": context.principal.as_data(),
+        "principal": _spelled(context.principal),
         "surface": context.surface,
         "arguments_digest": arguments_digest,
-        "facts": len(listed),
-        "facts_digest": facts_digest(listed),
+        "facts": len(facts),
+        "facts_digest": facts_digest(facts),
         "policy_version": decision.policy_version,
         "tier": decision.tier,
         "because": decision.because,
         "correlation_id": context.correlation_id,
         "traceparent": context.trace.traceparent,
     }
-    optional = (
-        ("client_request_id", context.client_request_id),
-        ("reason", context.reason),
-        ("author", author),
-        ("approvers", approvers),
-        ("approval", approval),
-        ("proposal", proposal),
-        ("plans", plans),
-        ("switches", switches),
-    )
-    for name, value in optional:
-        if value:
-            body[name] = value
+    if context.client_request_id:
+        body["client_request_id"] = context.client_request_id
+    if context.reason:
+        body["reason"] = context.reason
+    body |= {name: value for name, value in more.items() if value}
     text = canonical(body)
     return Receipt(position, sha256(text).hexdigest(), text.decode())
 

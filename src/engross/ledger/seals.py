@@ -57,21 +57,22 @@ def seal_receipts(transaction: Transaction, key: OfficeKey, now: str) -> Seal | 
         return None
     last = last_seal(transaction)
     upto_before = last.body["upto"] if last else 0
-    receipts = transaction.rows(
-        "SELECT position, digest FROM receipts"
-        " WHERE tenant = :tenant AND position > :after AND position <= :upto ORDER BY position LIMIT :most",
+    (found,) = transaction.rows(
+        "SELECT count(*) AS receipts, max(position) AS upto, string_agg(digest, ' ' ORDER BY position) AS digests"
+        " FROM (SELECT position, digest FROM receipts WHERE tenant = :tenant AND position > :after"
+        " AND position <= :upto ORDER BY position LIMIT :most) AS settled",
         {"after": upto_before, "upto": transaction.watermark(), "most": LARGEST_SEAL},
     )
-    if not receipts:
+    if not found["receipts"]:
         return None
     body: dict[str, Any] = {
         "tenant": transaction.tenant,
         "number": last.number + 1 if last else 1,
         "previous": last.digest if last else None,
         "after": upto_before,
-        "upto": receipts[-1]["position"],
-        "receipts": len(receipts),
-        "root": merkle_root([receipt["digest"] for receipt in receipts]),
+        "upto": found["upto"],
+        "receipts": found["receipts"],
+        "root": merkle_root(found["digests"].split()),
         "time": now,
         "key": key.public,
     }

@@ -60,8 +60,9 @@ class State(Reader):
     __slots__ = ("_transaction",)
 
     def __init__(self, transaction: Transaction, context: Context) -> None:
-        super().__init__(transaction, context)
-        self._transaction = transaction
+        self._reading = self._transaction = transaction
+        self.context = context
+        self.as_of = PRESENT
 
     def execute(self, sql: str, **params: Any) -> int:
         """Run a statement and count the rows it touched."""
@@ -74,7 +75,8 @@ class Unit(Reader):
     __slots__ = ("_book", "_ids", "_lasting", "_root", "_state", "flaws", "publications", "transaction", "written")
 
     def __init__(self, transaction: Transaction, context: Context, book: FactBook) -> None:
-        super().__init__(transaction, context)
+        self._reading = transaction
+        self.context = context
         self.as_of = PRESENT
         self.transaction = transaction
         self.written: list[Written] = []
@@ -83,8 +85,7 @@ class Unit(Reader):
         self._root = context.message_id
         self._lasting: list[Callable[[], None]] = []
         self.flaws: list[BaseException] = []
-        self._state = State(transaction, context)
-        self._state.as_of = PRESENT
+        self._state: State | None = None
         self._ids = 0
 
     def new_id(self, prefix: str = "") -> str:
@@ -126,6 +127,8 @@ class Unit(Reader):
             time=self.context.occurred_at,
             causation=self.context.causation_id,
         )
+        if self._state is None:
+            self._state = State(self.transaction, self.context)
         try:
             self._book.apply(self._state, written.fact)
         except BaseException as flaw:
@@ -162,8 +165,3 @@ class Unit(Reader):
         """Do something now, and once more whenever this unit is rewound."""
         self._lasting.append(step)
         step()
-
-    @property
-    def drafts(self) -> tuple[FactDraft, ...]:
-        """The facts so far, as a plan holds them."""
-        return tuple(written.draft for written in self.written)

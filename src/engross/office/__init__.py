@@ -4,10 +4,24 @@ import logging
 
 from engross.pipeline import Request
 
+from .confirmation import confirm_token, declined
+from .feed import Change, Feed
 from .office import Office, Rebuilt, migrations
+from .refusals import refusals_of
 from .settings import Settings
 
 # A library that nobody told where to log stays silent.
 logging.getLogger("engross").addHandler(logging.NullHandler())
 
-__all__ = ["Office", "Rebuilt", "Request", "Settings", "migrations"]
+__all__ = [
+    "Change",
+    "Feed",
+    "Office",
+    "Rebuilt",
+    "Request",
+    "Settings",
+    "confirm_token",
+    "declined",
+    "migrations",
+    "refusals_of",
+]

@@ -43,6 +43,7 @@ class Housekeeping:
     def start(self) -> None:
         """Publish what an earlier process left unpublished, and begin."""
         self._each(self._publish, self._fittings.store.tenants)
+        self._each(self._drop_abandoned, self._fittings.store.tenants)
         self._thread.start()
 
     def stop(self) -> None:
@@ -89,6 +90,7 @@ class Housekeeping:
         self._purge(tenant)
         self._expire(tenant)
         self._publish(tenant)
+        self._drop_abandoned(tenant)
         deadline = time.monotonic() + self._fittings.call_seconds
         drive(take_up_errands(self._fittings, self._acting_for(tenant)._replace(deadline=deadline)))
 
@@ -99,6 +101,9 @@ class Housekeeping:
 
     def _publish(self, tenant: str) -> None:
         publish(self._fittings.store, tenant, self._fittings.blobs(tenant))
+
+    def _drop_abandoned(self, tenant: str) -> None:
+        self._fittings.blobs(tenant).drop_abandoned()
 
     def _changed(self) -> list[str]:
         changed = list(self._fittings.unsealed)

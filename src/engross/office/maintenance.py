@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from engross.flows import Aggregate
-from engross.governance import proposals_aggregate
 from engross.ledger import OfficeKey
 from engross.ledger.checkpoint import Checkpoint
 from engross.ledger.verify import verify
 from engross.replies import Invalid, Reply, codes, reply
+from engross.store import Migration
 from engross.store.archive import Manifest, back_up, restore
 from engross.store.opening import bring_up_to_date, engine_at
 
-from .office import migrations
+from .office import migrations, own_aggregates
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -64,10 +64,14 @@ def restore_office(settings: Settings, archive: Path) -> Reply:
 
 def migrate_office(settings: Settings, aggregates: Iterable[Aggregate] = (), *, dry_run: bool = False) -> Reply:
     """Bring the tables up to date; with `dry_run`, only say what would be done."""
-    known = migrations((proposals_aggregate(), *aggregates))
-    steps = bring_up_to_date(existing_store(settings), known, dry_run=dry_run)
+    steps = bring_up_to_date(existing_store(settings), known_migrations(aggregates), dry_run=dry_run)
     told = [{"room": step.room, "number": step.number, "name": step.name} for step in steps]
     return reply(codes.SYS_OK, data={"would_run" if dry_run else "ran": told})
+
+
+def known_migrations(aggregates: Iterable[Aggregate]) -> list[Migration]:
+    """Every step that an office with these aggregates needs, its own included."""
+    return migrations((*own_aggregates(None, _not_open, _not_open), *aggregates))
 
 
 def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
@@ -76,6 +80,10 @@ def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
     if isinstance(location, Path) and not location.is_file():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office in", "id": str(settings.data)}, field="data")
     return engine_at(location)
+
+
+def _not_open() -> NoReturn:
+    raise RuntimeError("an office that is only being mended is not open")
 
 
 def _contents(manifest: Manifest) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engross.calls import Caller, Clock, Context, Principal, Surface, instant, now
 from engross.flows import Aggregate, Catalogue, Flow
@@ -23,10 +23,13 @@ from engross.pipeline import (
     drive,
     walk,
 )
-from engross.replies import Failed, Reply, Trace, codes, configure_crash_log
+from engross.replies import Denied, Failed, Invalid, Reply, Trace, codes, configure_crash_log
 from engross.store import STORE_ROOM, Blobs, Migration, Reading, Transaction, open_store, room
 from engross.store.failures import disk_failure, translated
 
+from .blob_flows import Vouching
+from .door import Door, Trust, door_aggregate
+from .feed import Feed
 from .housekeeping import Housekeeping
 from .own_flows import own_aggregate
 from .review import review_aggregate
@@ -56,11 +59,12 @@ class Office:
         self.settings = settings
         folder = prepare_folder(settings.data)
         configure_crash_log(folder / "logs")
-        own = (review_aggregate(lambda: self._fittings), own_aggregate(lambda: self._fittings))
-        everything = (*own, *aggregates)
+        trust = Trust.of(settings)
+        everything = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
         self.catalogue = Catalogue(everything)
-        knobs = _knobs(settings)
+        knobs = read_knobs(settings)
         self._key = OfficeKey.at(folder / "keys" / "office.key")
+        self._vouching = Vouching(self._key.secret("upload"))
         policy = Policy(settings.policy_folder, knobs, read_only=settings.read_only)
         self.store = open_store(
             settings.location,
@@ -70,6 +74,7 @@ class Office:
         )
         for aggregate in everything:
             self._refuse_missing_tables(aggregate)
+        self.feed = Feed(self.store)
         self._fittings = Fittings(
             store=self.store,
             catalogue=self.catalogue,
@@ -87,7 +92,9 @@ class Office:
             call_seconds=settings.call_seconds,
             lease_seconds=settings.lease_seconds,
             most_reply_bytes=settings.most_reply_bytes,
+            stir=self.feed.stir,
         )
+        self.door = Door(settings, trust, self._key, self._fittings, self.call)
         self._housekeeping = Housekeeping(
             self._fittings,
             self._key,
@@ -101,18 +108,33 @@ class Office:
         """Answer a call on this thread."""
         return drive(walk(self._fittings, request))
 
-    async def acall(self, request: Request) -> Reply:
+    def acall(self, request: Request) -> Coroutine[Any, Any, Reply]:
         """Answer a call on this event loop."""
-        return await adrive(walk(self._fittings, request))
+        return adrive(walk(self._fittings, request))
 
     def may_call(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         """May this caller use the flow at all, whatever the arguments?"""
         context = self._context(caller.tenant, caller.principal, flow.ref, surface)
         return self._fittings.policy.may_call(context, flow).verdict != "deny"
 
+    def require_admin(self, caller: Caller | None) -> None:
+        """Refuse whoever may not look into how the office is run."""
+        if caller is None:
+            raise Invalid(codes.AUTH_REQUIRED)
+        if "admin" not in caller.principal.roles:
+            raise Denied(codes.INSUFFICIENT_SCOPE, {"required": "the role admin"})
+
+    def secret(self, purpose: str) -> bytes:
+        """A secret of this office's for one purpose: the same in every process that has its key."""
+        return self._key.secret(purpose)
+
     def blobs(self, tenant: str) -> Blobs:
         """A tenant's blobs."""
         return self._fittings.blobs(tenant)
+
+    def vouch(self, tenant: str, content_hash: str, size: int) -> str:
+        """The token with which `record.keep-blob` puts bytes on the record that came in for this tenant."""
+        return self._vouching.token(tenant, content_hash, size)
 
     @property
     def public_key(self) -> str:
@@ -123,6 +145,20 @@ class Office:
     def policy_version(self) -> str:
         """Which policy is in force."""
         return self._fittings.policy.version
+
+    def reach_store(self) -> None:
+        """Make the way to the store and back, or raise the failure that says why it is not possible. Blocks."""
+        self.store.read(SYSTEM.id, lambda reading: reading.rows("SELECT 1 AS there", {}))
+
+    def figures(self) -> dict[str, float]:
+        """How the office is doing, in numbers that are cheap to read."""
+        from shutil import disk_usage
+
+        return {
+            **self.store.figures(),
+            "disk_free_bytes": disk_usage(self.settings.data).free,
+            "unsealed_tenants": len(self._fittings.unsealed),
+        }
 
     def seal(self) -> int:
         """Seal everything that is settled, now."""
@@ -150,6 +186,7 @@ class Office:
     def close(self) -> None:
         """Finish what was accepted, seal it, and let go of everything."""
         self._housekeeping.stop()
+        self.feed.close()
         self._fittings.workers.close()
         self._fittings.answers.close()
         self.store.close()
@@ -193,6 +230,17 @@ def prepare_folder(folder: Path) -> Path:
     return folder
 
 
+def own_aggregates(
+    trust: Trust | None, fittings: Callable[[], Fittings], vouching: Callable[[], Vouching]
+) -> tuple[Aggregate, ...]:
+    """What every office has. Their flows need the office they are part of, which comes to be after them."""
+    return (
+        review_aggregate(fittings),
+        own_aggregate(fittings, vouching),
+        door_aggregate(fittings, trust.issuer if trust else None),
+    )
+
+
 def migrations(aggregates: Sequence[Aggregate]) -> list[Migration]:
     """Every step that an office with these aggregates needs."""
     steps = [*STORE_ROOM, *LEDGER_ROOM]
@@ -210,7 +258,8 @@ def _answers(settings: Settings, key: OfficeKey) -> Answers:
     )
 
 
-def _knobs(settings: Settings) -> Knobs:
+def read_knobs(settings: Settings) -> Knobs:
+    """The knobs that the operator set."""
     folder = settings.policy_folder
     file = folder / "knobs.toml" if folder else None
     return Knobs.from_toml(file.read_text()) if file and file.exists() else Knobs()

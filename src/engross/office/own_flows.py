@@ -8,9 +8,26 @@ from typing_extensions import TypedDict
 from engross.calls import Answer, Context
 from engross.flows import Aggregate, Described, Example, Flow, Semantics
 from engross.governance import NAMESPACE, find_proposal, proposals_touching
-from engross.ledger import Reader, Unit, erase_subject, facts_after, is_erased_subject, last_version, receipt_at
+from engross.ledger import (
+    Fact,
+    Reader,
+    Unit,
+    erase_subject,
+    facts_about,
+    facts_after,
+    is_erased_subject,
+    last_version,
+    latest_facts,
+    receipt_at,
+)
 from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Failed, Invalid, Reply, codes
+
+from .blob_flows import TABLES as BLOB_TABLES
+from .blob_flows import Vouching, add_blob_flows
+from .door.flows import may_see_tokens, require_keeper
+from .door.tokens import NAMESPACE as DOOR
+from .offers import offer_prompts, offer_resources
 
 PAGE = 100
 NOWHERE = 2**60
@@ -30,6 +47,16 @@ class ReadFacts(TypedDict):
     limit: NotRequired[
         Annotated[int, Described("How many commits at the most.", minimum=1, maximum=1000, default=PAGE)]
     ]
+    latest: NotRequired[Annotated[bool, Described("The last commits, instead of those behind a position.")]]
+
+
+class ReadHistory(TypedDict):
+    """All that happened to one subject."""
+
+    aggregate: Annotated[str, Described("The aggregate that keeps the subject.", maxLength=100)]
+    subject: Annotated[str, Described("The subject's id.", minLength=1, maxLength=200)]
+    after: NotRequired[Annotated[int, Described("The last version you have seen.", minimum=0, default=0)]]
+    limit: NotRequired[Annotated[int, Described("How many facts at the most.", minimum=1, maximum=1000, default=PAGE)]]
 
 
 class GetReceipt(TypedDict):
@@ -45,9 +72,10 @@ class EraseSubject(TypedDict):
     subject: Annotated[str, Described("The subject's id.", minLength=1, maxLength=200)]
 
 
-def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
+def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouching]) -> Aggregate:
     """The office's own flows. They need the office they are part of, which comes to be after them."""
-    record = Aggregate("record", "The record")
+    record = Aggregate("record", "The record", tables=["kept_blobs"], migrations=[("kept blobs", BLOB_TABLES)])
+    add_blob_flows(record, lambda tenant: fittings().blobs(tenant), vouching)
 
     @record.read(
         controls=(),
@@ -71,10 +99,29 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     @record.read(controls=(), examples=[Example("From the beginning", {"after": 0, "limit": 10})])
     def read_facts(reader: Reader, arguments: ReadFacts) -> dict[str, Any]:
         """Read the facts behind a position, in order: what happened, to whom it can be traced, decisions included."""
-        found = facts_after(reader.reading, arguments.get("after", 0), most=arguments.get("limit", PAGE))
-        book = fittings().book
-        events = [book.upcast(fact).cloudevent(receipt) for fact, receipt in found]
-        return {"facts": events, "next": events[-1]["position"] if events else arguments.get("after", 0)}
+        after, most = arguments.get("after", 0), arguments.get("limit", PAGE)
+        if arguments.get("latest"):
+            found = latest_facts(reader.reading, most=most)
+        else:
+            found = facts_after(reader.reading, after, most=most)
+        events = _events(fittings(), reader.context, found)
+        return {"facts": events, "next": found[-1][0].position if found else after}
+
+    @record.read(
+        controls=(),
+        examples=[
+            Example("No such subject", {"aggregate": "shelf", "subject": "book_nowhere"}, reply="RECORD_NOT_FOUND")
+        ],
+    )
+    def read_history(reader: Reader, arguments: ReadHistory) -> dict[str, Any]:
+        """Read all facts about one subject, in order: how it came to be what it is, and by whose doing."""
+        aggregate, subject, after = arguments["aggregate"], arguments["subject"], arguments.get("after", 0)
+        most = arguments.get("limit", PAGE)
+        found = facts_about(reader.reading, aggregate, subject, after_version=after, most=most + 1)
+        facts = _events(fittings(), reader.context, found[:most])
+        if not facts and not after:
+            raise Invalid(codes.RECORD_NOT_FOUND, {"kind": aggregate, "id": subject[:80]}, field="subject")
+        return {"facts": facts, "next": found[most - 1][0].version if len(found) > most else None}
 
     @record.read(controls=(), examples=[Example("No such commit", {"position": NOWHERE}, reply="RECORD_NOT_FOUND")])
     def get_receipt(reader: Reader, arguments: GetReceipt) -> dict[str, Any]:
@@ -105,7 +152,16 @@ def own_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies."""
         return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
 
+    offer_resources(record)
+    offer_prompts(record)
     return record
+
+
+def _events(fittings: Fittings, context: Context, found: list[tuple[Fact, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The facts that this caller may see: what there is to know about tokens is for whoever may list them."""
+    if not may_see_tokens(fittings, context):
+        found = [(fact, receipt) for fact, receipt in found if fact.aggregate != DOOR]
+    return [fittings.book.upcast(fact).cloudevent(receipt) for fact, receipt in found]
 
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:
@@ -171,6 +227,9 @@ def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Ans
             field="aggregate",
             suggestions={"allowed_values": fittings.book.forgetful},
         )
+    if aggregate == DOOR:
+        # A token that is erased is good for nothing, as if it had been revoked.
+        require_keeper(fittings, unit.context)
     follows = last_version(unit, aggregate, subject)
     if not follows:
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": aggregate, "id": subject[:80]}, field="subject")

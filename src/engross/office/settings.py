@@ -11,6 +11,8 @@ from engross.flows import nearest
 from engross.replies import Failed, codes
 
 PREFIX = "ENGROSS_"
+FILES = "tuple[Path, ...]"
+"""A setting that names several files. In the environment they are separated as in PATH."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class Settings:
     """The address of a Redis server for the adapter cache and rate limits."""
     policies: Path | None = None
     """A folder of Cedar policies and knobs.toml laid over the shipped ones: by default `policies` in `data`."""
+    capabilities: tuple[Path, ...] = ()
+    """Files that define aggregates, besides those in the folder `capabilities` in `data`."""
     read_only: bool = False
     """Refuse every flow that is not safe. Wins over everything."""
     migrate: bool = True
@@ -39,6 +43,42 @@ class Settings:
     """How often receipts are sealed."""
     most_reply_bytes: int = 4_000_000
     """The largest answer."""
+    public_url: str | None = None
+    """The address under which others reach a served office, when a proxy stands before it."""
+    hosts: str | None = None
+    """More names that a served office answers to, separated by commas. One without a port stands for every port."""
+    origins: str | None = None
+    """Origins of web pages that may call a served office, separated by commas, as `https://tools.example.org`."""
+    most_body_bytes: int = 4_194_304
+    """The largest request that a served office takes."""
+    most_upload_bytes: int = 1_073_741_824
+    """The largest file that a served office takes."""
+    body_seconds: float = 30.0
+    """How long a served office waits for a request to arrive; a larger one that keeps coming may take longer."""
+    most_requests: int = 2_000
+    """How many requests a served office takes at once."""
+    shutdown_seconds: float = 20.0
+    """How long running calls may go on when a served office is told to end."""
+    open_metrics: bool = False
+    """Show `/metrics` to everybody who can reach the port, not only to this machine and to admins."""
+    log_level: str = "info"
+    """The least that a served office logs: `debug`, `info`, `warning` or `error`."""
+    otlp: str | None = None
+    """Where to send OpenTelemetry spans, as `http://localhost:4318`; needs the extra `engross[otel]`."""
+    issuer: str | None = None
+    """The OpenID Connect issuer whose tokens are accepted, exactly as they name it in `iss`. See docs/door.md."""
+    audience: str | None = None
+    """What a token of the issuer's must name in `aud` to be meant for this office. Needed with `issuer`."""
+    jwks: str | None = None
+    """Where the issuer publishes its keys, if its own configuration is not to be asked for that."""
+    tenant_claim: str = "tenantId"
+    """The claim that names the tenant. Empty: everybody is in the tenant `main`."""
+    type_claim: str = "principal_type"
+    """The claim that says `human`, `agent` or `service`. Without it a bearer is an agent."""
+    roles_claim: str = "roles"
+    """The claim that lists roles. A path, as `realm_access.roles`, leads into an object."""
+    scopes: str | None = None
+    """Scopes that clients should ask the issuer for, separated by blanks; told in the resource's metadata."""
 
     @classmethod
     def from_environment(cls, **given: Any) -> Settings:
@@ -54,6 +94,9 @@ class Settings:
                 raise _invalid(name, did_you_mean=nearest(name, kinds))
             if value is not None:
                 found[name] = _fitting(name, kinds[name], value)
+        for name, value in found.items():
+            if kinds[name] in ("float", "int") and not value > 0:
+                raise _invalid(name, expected="a number above 0")
         return cls(**found)
 
     @property
@@ -72,12 +115,21 @@ class Settings:
 
 def _fitting(name: str, kind: str, value: Any) -> Any:
     """A value given in code, as the setting's own type."""
+    if kind == FILES:
+        return _files(name, value)
     if "Path" in kind:
         value = Path(value) if isinstance(value, str) else value
     allowed: dict[str, tuple[type, ...]] = {"bool": (bool,), "float": (float, int), "int": (int,)}
     if not isinstance(value, allowed.get(kind, (Path,) if "Path" in kind else (str,))):
         raise _invalid(name, expected=kind)
     return value
+
+
+def _files(name: str, value: Any) -> tuple[Path, ...]:
+    given = [value] if isinstance(value, str | Path) else value
+    if not isinstance(given, list | tuple) or not all(isinstance(one, str | Path) for one in given):
+        raise _invalid(name, expected="paths")
+    return tuple(map(Path, given))
 
 
 def _invalid(name: str, **more: Any) -> Failed:
@@ -92,4 +144,6 @@ def _read(name: str, kind: str, text: str) -> Any:
             return float(text) if kind == "float" else int(text)
     except (KeyError, ValueError):
         raise _invalid(PREFIX + name.upper(), expected=kind) from None
+    if kind == FILES:
+        return tuple(Path(part) for part in text.split(os.pathsep) if part)
     return Path(text) if "Path" in kind else text

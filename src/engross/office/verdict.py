@@ -45,6 +45,9 @@ def approve(fittings: Fittings, unit: Unit, proposal: Proposal, arguments: Mappi
     if today.verdict == "deny":
         raise refusal(today, unit.context.flow)
     allowed = may_decide(fittings, unit.context, proposal, today.tier)
+    if "approval_token" not in arguments:
+        # Nobody is shown a token for what has moved: that it has is what there is to say.
+        _refuse_drift(fittings, unit, proposal)
     _check_token(fittings, unit, proposal, arguments.get("approval_token"))
     _refuse_drift(fittings, unit, proposal)
     kept = _chosen(proposal, arguments.get("operations"))

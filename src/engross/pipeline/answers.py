@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -36,13 +35,20 @@ class Remembered(NamedTuple):
 
     principal: str
     fingerprint: str
-    answer: Mapping[str, Any]
+    text: str
+    """The answer as its row keeps it: thousands of them as objects would keep the garbage collector busy."""
     position: int | None
     created_at: str
     unchanged_in: str | None = None
     """The state of the store in which there was nothing to add to the answer."""
     again: Reply | None = None
     """The reply to a retry in that state, in the process that made it."""
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """Code, params, data and trace of the first answer."""
+        told: dict[str, Any] = orjson.loads(self.text)
+        return told
 
     def is_fresh(self, now: str) -> bool:
         """Whether a cache may still answer with it: a day from the first call, however often it is repeated."""

@@ -39,3 +39,5 @@ class Fittings:
     most_reply_bytes: int
     entered: set[str] = field(default_factory=set)
     unsealed: set[str] = field(default_factory=set)
+    stir: Callable[[str], None] = lambda tenant: None
+    """Told of every commit that this process made, by its tenant."""

@@ -61,7 +61,7 @@ def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
     if flow.kind == "reach":
         return (yield from reach(fittings, context, flow, checked))
     answer, recorded = yield from write(fittings, context, flow, checked)
-    if recorded is not None:
+    if recorded is not None and (recorded.publishes or recorded.errands):
         answer = yield from afterwards(fittings, context, recorded)
     if flow.suggester is not None and answer.ok and (context.dry_run or "suggestions" not in answer.data):
         answer = yield from _suggest(fittings, context, flow, answer)
@@ -84,7 +84,7 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
             lambda: fittings.store.read(context.tenant, think, timeout=SUGGEST_SECONDS),
             min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS),
         )
-        data = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)
+        data, _ = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)
         if context.client_request_id is not None and not context.dry_run:
             remember_suggestions(fittings, context, found)
         return reply(answer.code, answer.params, data)

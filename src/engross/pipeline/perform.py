@@ -48,7 +48,7 @@ def perform(
     """Run the flow in the unit; the plan is what it appended."""
     held = len(unit.written)
     answer = as_answer(flow.handler(unit, prepared))
-    facts = unit.drafts[held:]
+    facts = tuple([written.draft for written in unit.written[held:]])
     plan = Plan(
         flow=flow.ref,
         flow_version=flow.version,
@@ -73,6 +73,8 @@ def _risk(flow: Flow, arguments: Mapping[str, Any], facts: tuple[FactDraft, ...]
 
 def as_answer(result: Any) -> Answer:
     """A flow may answer with a bare mapping, or with an Answer that is a success, and with nothing else."""
+    if type(result) is dict:
+        return Answer(result)
     if isinstance(result, Answer):
         if isinstance(result.data, Mapping) and (result.code is None or REGISTRY.entry(result.code).type == "S"):
             return result

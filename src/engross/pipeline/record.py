@@ -56,6 +56,7 @@ def take_note(fittings: Fittings, context: Context, recorded: Recorded) -> None:
     if recorded.kept:
         fittings.entered.add(context.tenant)
         fittings.unsealed.add(context.tenant)
+        fittings.stir(context.tenant)
     if recorded.remembered is not None:
         fittings.answers.put(flight_key(context), recorded.remembered)
 
@@ -144,11 +145,12 @@ def _write(
     context = unit.context
     position = unit.transaction.position if data["position"] is not None else None
     remembered, key = None, None
-    frozen = bearable(data, fittings.most_reply_bytes)
+    frozen, told = bearable(data, fittings.most_reply_bytes)
     if mark is not None:
-        kept = {"code": code, "params": params, "data": frozen, "trace_id": context.trace.trace_id}
-        remembered = Remembered(context.principal.id, mark, kept, position, context.occurred_at)
-        key = key_row(context, mark, state="done", position=position, answer=orjson.dumps(kept))
+        kept = {"code": code, "params": params, "data": orjson.Fragment(told), "trace_id": context.trace.trace_id}
+        text = orjson.dumps(kept).decode()
+        remembered = Remembered(context.principal.id, mark, text, position, context.occurred_at)
+        key = key_row(context, mark, state="done", position=position, answer=text)
     receipt = None
     if position is not None:
         receipt = receipt_for(
@@ -164,17 +166,17 @@ def _write(
     for errand in answer.errands:
         promise_errand(unit, errand, decision)
     write_commit(unit, receipt, key, fittings.entered)
-    published = tuple(publication.id for publication in unit.publications)
+    published = tuple([publication.id for publication in unit.publications])
     return Recorded(reply(code, params, frozen), decision, remembered, published, answer.errands)
 
 
-def bearable(data: dict[str, Any], limit: int) -> FrozenDict:
-    """The answer, frozen. One that could not be sent is refused, while nothing is written yet."""
+def bearable(data: dict[str, Any], limit: int) -> tuple[FrozenDict, bytes]:
+    """The answer, frozen, and as text. One that could not be sent is refused, while nothing is written yet."""
     frozen = freeze(data)
-    size = len(orjson.dumps(frozen))
-    if size > limit:
-        raise Failed(codes.RESPONSE_TOO_LARGE, {"size": size, "limit": limit})
-    return frozen
+    text = orjson.dumps(frozen)
+    if len(text) > limit:
+        raise Failed(codes.RESPONSE_TOO_LARGE, {"size": len(text), "limit": limit})
+    return frozen, text
 
 
 def _opened(fittings: Fittings, unit: Unit, plan: Plan) -> Proposal:

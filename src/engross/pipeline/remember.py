@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from engross.calls import Context, parse_instant
 from engross.flows import Flow
 from engross.governance import find_proposal
@@ -170,8 +172,9 @@ def remember_suggestions(fittings: Fittings, context: Context, suggestions: list
     key = flight_key(context)
     found = fittings.answers.get(key, context)
     if found is not None:
-        data = {**found.answer["data"], "suggestions": suggestions}
-        fittings.answers.put(key, found._replace(answer={**found.answer, "data": data}, again=None))
+        answer = found.answer
+        answer["data"]["suggestions"] = suggestions
+        fittings.answers.put(key, found._replace(text=orjson.dumps(answer).decode(), again=None))
 
 
 def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any], str]:
@@ -185,11 +188,12 @@ def _changes(reading: Reading, context: Context, found: Remembered) -> dict[str,
     if is_erased(reading, context.flow, key):
         # A cache may know the answer still, but nobody may get to see it.
         raise _erased(key)
-    proposal_id = found.answer["params"].get("proposal_id")
+    answer = found.answer
+    proposal_id = answer["params"].get("proposal_id")
     if proposal_id is not None:
         current = find_proposal(Reader(reading, context), proposal_id)
         status = current.current_status(context.occurred_at)
-        return {"proposal": {**found.answer["data"]["proposal"], "current_status": status}}
+        return {"proposal": {**answer["data"]["proposal"], "current_status": status}}
     if found.position is None:
         return {}
     rows = reading.rows(

@@ -7,7 +7,7 @@ thread of its own drives it by blocking, one on an event loop by awaiting.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
@@ -32,7 +32,7 @@ class Step(Protocol):
     def block(self) -> Any:
         """Wait on this thread."""
 
-    async def wait(self) -> Any:
+    def wait(self) -> Coroutine[Any, Any, Any]:
         """Wait on this event loop."""
 
 
@@ -135,9 +135,9 @@ class Write:
         """Wait on this thread."""
         return self.store.write(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative)
 
-    async def wait(self) -> Any:
+    def wait(self) -> Coroutine[Any, Any, Any]:
         """Wait on this event loop."""
-        return await self.store.awrite(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative)
+        return self.store.awrite(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative)
 
     @property
     def _hurry(self) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from engross.calls import Context, Decision
@@ -90,7 +91,7 @@ def _attempt(
     outcome: Outcome = yield Write(
         fittings.store,
         context.tenant,
-        lambda unit: _unit_of_work(fittings, call, unit),
+        partial(_unit_of_work, fittings, call),
         tentative=_may_take_back(fittings, context, flow),
         deadline=context.deadline,
     )

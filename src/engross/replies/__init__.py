@@ -16,7 +16,7 @@ from .reply import Reply, reply
 from .trace import Trace, current_trace, tracing
 
 if TYPE_CHECKING:
-    from .envelopes import exit_code, http, mcp_result, parse, problem, serialise, structured
+    from .envelopes import exit_code, http, mcp_result, neutral, parse, problem, received, serialise, structured
     from .legacy import legacy_wraps, set_strict, strict_mode
     from .safety import mcp_safe_tool
 
@@ -48,8 +48,10 @@ __all__ = [
     "log_end",
     "mcp_result",
     "mcp_safe_tool",
+    "neutral",
     "parse",
     "problem",
+    "received",
     "record_crash",
     "reply",
     "reply_of",
@@ -60,7 +62,9 @@ __all__ = [
     "tracing",
 ]
 
-_ENVELOPES = ("exit_code", "http", "mcp_result", "parse", "problem", "serialise", "structured")
+_ENVELOPES = (
+    *("exit_code", "http", "mcp_result", "neutral", "parse", "problem", "received", "serialise", "structured"),
+)
 _LEGACY = ("legacy_wraps", "set_strict", "strict_mode")
 
 __getattr__ = later(

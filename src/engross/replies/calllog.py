@@ -11,6 +11,16 @@ _LOG = logging.getLogger("engross.calls")
 _LEVELS = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": logging.ERROR}
 
 
+def outcome_of(answer: Reply) -> dict[str, str | None]:
+    """How an outcome is named in a line of a log."""
+    return {
+        "reply_type": answer.reply_type,
+        "code": answer.code,
+        "trace_id": answer.trace_id,
+        "span_id": answer.span_id,
+    }
+
+
 def log_end(answer: Reply) -> None:
     """Say how a call ended; the fields are in the text and on the log record."""
     level = _LEVELS[answer.reply_type]

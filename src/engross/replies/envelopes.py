@@ -14,13 +14,17 @@ from typing import Any
 import orjson
 
 from . import codes
-from .frozen import NotSerializable
+from .frozen import NotSerializable, freeze
 from .registry import REGISTRY
-from .reply import RESERVED, Reply
+from .reply import RESERVED, Reply, reply, restored
+from .trace import Trace
 
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
+REPLY_JSON = "application/vnd.engross.reply+json"
+"""A Reply as itself, in no dialect: what one program of ours sends to another."""
 EXIT_CODES: Mapping[str, int] = {"S": 0, "I": 2, "D": 3, "E": 4}
+CONTENT = "content"
 _RETRY_AFTER = "retry_after_seconds"
 _RETRY_STATUSES = (409, 429, 503)
 
@@ -203,11 +207,15 @@ def serialise(answer: Reply, dialect: str = "plain") -> bytes:
         raise NotSerializable from None
 
 
-def mcp_result(answer: Reply, dialect: str = "plain") -> dict[str, Any]:
-    """The answer as an MCP tool result; a failure is a result too, or the model would never see it."""
+def mcp_result(answer: Reply, dialect: str = "plain", *, blocks: bool = False) -> dict[str, Any]:
+    """The answer as an MCP tool result; a failure is a result too, or the model would never see it.
+
+    With `blocks`, the field `content` of a success holds content blocks: they are sent as such, and only once.
+    """
     body = structured(answer, dialect)
-    text = {"type": "text", "text": orjson.dumps(body).decode()}
-    return {"isError": not answer.ok, "structuredContent": body, "content": [text]}
+    told = [*body.pop(CONTENT, ())] if blocks and answer.ok else []
+    told.append({"type": "text", "text": orjson.dumps(body).decode()})
+    return {"isError": not answer.ok, "structuredContent": body, "content": told}
 
 
 def problem(answer: Reply, base: str = "") -> dict[str, Any]:
@@ -235,14 +243,23 @@ def problem(answer: Reply, base: str = "") -> dict[str, Any]:
 
 
 def http(
-    answer: Reply, dialect: str = "plain", *, base: str = "", if_match: bool = False
+    answer: Reply, dialect: str = "plain", *, base: str = "", if_match: bool = False, by_address: bool = False
 ) -> tuple[int, dict[str, str], str, dict[str, Any]]:
-    """Status, headers, media type and body; if_match says that the caller sent a precondition."""
+    """Status, headers, media type and body.
+
+    if_match says that the caller sent a precondition, by_address that the operation was part of the address.
+    """
     body = structured(answer, dialect)
-    status = 412 if if_match and answer.code == codes.VERSION_CONFLICT else answer.http_status
+    status = _status(answer, if_match, by_address)
     if answer.ok or not DIALECTS[dialect].problems:
         return status, _headers(answer, status), JSON, body
     return status, _headers(answer, status), PROBLEM_JSON, {**body, **problem(answer, base), "status": status}
+
+
+def _status(answer: Reply, if_match: bool, by_address: bool) -> int:
+    if if_match and answer.code == codes.VERSION_CONFLICT:
+        return 412
+    return 404 if by_address and answer.code == codes.UNKNOWN_OPERATION else answer.http_status
 
 
 def _headers(answer: Reply, status: int) -> dict[str, str]:
@@ -274,8 +291,62 @@ def parse(target: str, wire: Any) -> tuple[str, str]:
     return _agreed(shape.read(wire) if failed else _read_reply(wire), failed)
 
 
+def neutral(answer: Reply) -> dict[str, Any]:
+    """The whole Reply as one JSON object, from which `received` makes the same Reply again."""
+    trace = None if answer.trace is None else answer.trace._asdict()
+    meta = {"tool": answer.tool, "duration_ms": answer.duration_ms, "trace": trace}
+    return {RESERVED: about(answer), "params": answer.params, "data": answer.data, "meta": meta}
+
+
+def received(wire: object) -> Reply:
+    """The Reply that somebody sent as `neutral`. What is no reply is an E: what became of the call is not known.
+
+    A code of a newer release keeps its type: a code of ours stands in for it, and `original` in the data is
+    what was really said.
+    """
+    try:
+        return _received(wire)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        params = {"tool": "the server", "kind": type(wire).__name__}
+        return reply(codes.NON_REPLY_RETURN, params, {"outcome": "unknown"})
+
+
+def _received(wire: Any) -> Reply:
+    told, meta = wire[RESERVED], wire["meta"]
+    code, kind = told["code"], told["reply_type"]
+    tool, duration = _measured(meta)
+    params, data = freeze(wire["params"]), freeze(wire["data"])
+    if isinstance(code, str) and code not in REGISTRY:
+        params = freeze({"problem": f"{code} is not known here", "flow": tool or code})
+        code, data = _standing_in(kind), freeze({**data, "original": told})
+    if REGISTRY.entry(code).type != kind or RESERVED in data:
+        raise ValueError("the reply contradicts itself")
+    return restored(code, params, data, _trace(meta["trace"]), tool, duration)
+
+
+def _standing_in(kind: str) -> str:
+    """The most general code of a type."""
+    return {
+        "S": codes.SYS_OK,
+        "I": codes.VALIDATION_ERROR,
+        "D": codes.CALL_DENIED,  # reply-lint: L7 because another office said it, and this one only repeats it
+        "E": codes.SYS_CRASH,
+    }[kind]
+
+
+def _trace(told: Mapping[str, Any] | None) -> Trace | None:
+    return None if told is None else Trace.restored(**told)
+
+
+def _measured(meta: Mapping[str, Any]) -> tuple[str | None, float | None]:
+    tool, duration = meta["tool"], meta["duration_ms"]
+    if not isinstance(tool, str | None) or not isinstance(duration, float | int | None):
+        raise TypeError("not what a tool and a duration look like")
+    return tool, duration
+
+
 def _read_text(content: list[dict[str, Any]]) -> str:
-    return _read_reply(orjson.loads(content[0]["text"]))
+    return _read_reply(orjson.loads(content[-1]["text"]))
 
 
 def _agreed(code: str, failed: bool) -> tuple[str, str]:

@@ -91,7 +91,7 @@ class Reply:
         return None if self.trace is None else self.trace.traceparent
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore, (self.code, self.params, self.data, self.trace, self.tool, self.duration_ms)
+        return restored, (self.code, self.params, self.data, self.trace, self.tool, self.duration_ms)
 
 
 def reply(code: str, params: Mapping[str, Any] | None = None, data: Mapping[str, Any] | None = None) -> Reply:
@@ -124,7 +124,7 @@ def _make(
     return made
 
 
-def _restore(
+def restored(
     code: str,
     params: FrozenDict,
     data: FrozenDict,
@@ -132,6 +132,7 @@ def _restore(
     tool: str | None,
     duration_ms: float | None,
 ) -> Reply:
+    """A Reply that was made before, elsewhere; its code may be retired by now."""
     return _make(REGISTRY.entry(code), params, data, trace, tool, duration_ms)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 MAX_MEMBERS = 32
 MAX_STATE = 4096
 _PARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.ASCII | re.DOTALL)
+_IDS = re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{16}", re.ASCII)
 _STATE = re.compile(r"[\x20-\x7e\t]+")
 _NO_TRACE = "0" * 32
 _NO_SPAN = "0" * 16
@@ -43,6 +44,16 @@ class Trace(NamedTuple):
         if version == "ff" or (version == "00" and more) or trace_id == _NO_TRACE or parent == _NO_SPAN:
             return cls.new()
         return cls(trace_id, urandom(8).hex(), parent, bool(int(flags, 16) & 1), _carried(tracestate))
+
+    @classmethod
+    def restored(
+        cls, trace_id: str, span_id: str, parent_span_id: str | None, sampled: bool, tracestate: str | None
+    ) -> Trace:
+        """A trace as somebody else wrote it down; raises ValueError where it cannot be one."""
+        ids = (trace_id, span_id, span_id if parent_span_id is None else parent_span_id)
+        if not _IDS.fullmatch("-".join(ids)) or type(sampled) is not bool:
+            raise ValueError("not a trace")
+        return cls(trace_id, span_id, parent_span_id, sampled, _carried(tracestate))
 
     def child(self) -> Trace:
         """A span of its own under this one."""

@@ -24,6 +24,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, fields
+from errno import EINVAL
 from hashlib import sha256
 from io import BufferedWriter, RawIOBase
 from math import isfinite
@@ -499,4 +500,9 @@ def _readable() -> Iterator[None]:
         TypeError,
         AttributeError,
     ) as error:
+        raise unusable("it is damaged, or no backup of an office") from error
+    except OSError as error:
+        # It names a place before its own beginning; everything else is the disk's fault.
+        if error.errno != EINVAL:
+            raise
         raise unusable("it is damaged, or no backup of an office") from error

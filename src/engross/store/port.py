@@ -86,6 +86,9 @@ class Store(Protocol):
     def tenants(self) -> list[str]:
         """Everybody who ever wrote here."""
 
+    def figures(self) -> dict[str, float]:
+        """How the store is doing, in numbers that are cheap to read."""
+
     def close(self) -> None:
         """Finish what was accepted, then let go of everything."""
 

@@ -299,6 +299,15 @@ class PostgresStore:
         with translated(postgres_failure), self._pool.connection() as connection:
             return [row["tenant"] for row in connection.execute("SELECT tenant FROM tenants ORDER BY tenant")]
 
+    def figures(self) -> dict[str, float]:
+        """How many connections there are, and who waits for one."""
+        found = self._pool.get_stats()
+        return {
+            "store_connections": found.get("pool_size", 0),
+            "store_connections_free": found.get("pool_available", 0),
+            "store_waiting": found.get("requests_waiting", 0),
+        }
+
     def close(self) -> None:
         """Finish what was accepted, then let go of everything."""
         self._threads.close()

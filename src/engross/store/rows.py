@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import apsw
 
 from .port import Engine, Params, Row
 
+STEPS_BETWEEN_LOOKS = 20_000
+"""How many steps of SQLite's a reader takes before it looks whether its time is over."""
+
 
 class Connection(apsw.Connection):
-    """A connection that remembers the columns of the statements it has seen."""
+    """A connection that remembers the columns of the statements it has seen, and how long it may take."""
 
     def __init__(self, filename: str, **options: Any) -> None:
         super().__init__(filename, **options)
         self.columns: dict[str, tuple[str, ...]] = {}
+        self.is_over: Callable[[], bool] = never
         self.set_busy_handler(take_turns)
+
+
+def never() -> bool:
+    """There is all the time in the world."""
+    return False
+
+
+def at_second_look() -> Callable[[], bool]:
+    """Over at the second look: steps are counted over a statement's whole life, so the first may come at once."""
+    looks = iter((False,))
+    return lambda: next(looks, True)
 
 
 def take_turns(tries: int) -> bool:
@@ -53,7 +69,9 @@ class Selecting:
         """All rows of a query."""
         params["tenant"] = self.tenant
         cursor = self._connection.execute(sql, params)
-        names = self._connection.columns.get(sql) or self._columns(sql, cursor)
+        names = self._connection.columns.get(sql)
+        if names is None:
+            return self._first_rows(sql, cursor)
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def watermark(self) -> int:
@@ -64,10 +82,11 @@ class Selecting:
         """Names what is committed, by the ledger's head: every unit that changes anything moves it."""
         return str(self.watermark())
 
-    def _columns(self, sql: str, cursor: apsw.Cursor) -> tuple[str, ...]:
-        try:
-            names = tuple(column[0] for column in cursor.get_description())
-        except apsw.ExecutionCompleteError:
-            return ()
-        self._connection.columns[sql] = names
-        return names
+    def _first_rows(self, sql: str, cursor: apsw.Cursor) -> list[Row]:
+        """A cursor tells its columns only while it has a row; they are remembered from the first one on."""
+        rows: list[Row] = []
+        for row in cursor:
+            names = self._connection.columns.get(sql) or tuple(column[0] for column in cursor.get_description())
+            self._connection.columns[sql] = names
+            rows.append(dict(zip(names, row, strict=True)))
+        return rows

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -16,13 +16,10 @@ from engross.replies import Coded
 
 from .failures import sqlite_failure, translated, unavailable
 from .port import Engine, ReadWork, T, TooLong, WriteWork
-from .rows import Connection, Selecting, take_turns
+from .rows import STEPS_BETWEEN_LOOKS, Connection, Selecting, at_second_look, never, take_turns
 from .tenancy import tenant_name
 from .tickets import LoopTicket, Outbox, ThreadTicket
 from .writer import Writer
-
-BRIEF_STEPS = 20_000
-STEPS_BETWEEN_LOOKS_AT_THE_CLOCK = 100_000
 
 
 class SqliteStore:
@@ -69,27 +66,29 @@ class SqliteStore:
         self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False
     ) -> T:
         """`write` for callers on an event loop."""
-        from asyncio import get_running_loop
+        import asyncio
 
-        ticket = LoopTicket(tenant_name(tenant), work, get_running_loop(), tentative)
+        ticket = LoopTicket(tenant_name(tenant), work, asyncio.get_running_loop(), tentative)
         self._outbox.put(ticket)
-        alarm = get_running_loop().call_later(timeout, ticket.give_up) if timeout else None
-        try:
+        if timeout is None:
             value: T = await ticket.future
             return value
+        alarm = ticket.loop.call_later(timeout, ticket.give_up)
+        try:
+            value = await ticket.future
+            return value
         finally:
-            if alarm is not None:
-                alarm.cancel()
+            alarm.cancel()
 
     def read(self, tenant: str, work: ReadWork[T], *, timeout: float | None = None) -> T:
         """Do the work on a consistent snapshot, on the caller's own thread."""
         deadline = time.monotonic() + (timeout or self._patience)
-        return self._read(tenant, work, STEPS_BETWEEN_LOOKS_AT_THE_CLOCK, lambda: time.monotonic() > deadline)
+        return self._read(tenant, work, lambda: time.monotonic() > deadline)
 
     def read_briefly(self, tenant: str, work: ReadWork[T]) -> T:
         """`read` for an event loop's own thread: raises `TooLong` rather than take long."""
         try:
-            return self._read(tenant, work, BRIEF_STEPS, lambda: True)
+            return self._read(tenant, work, at_second_look())
         except Coded as error:
             if isinstance(error.__cause__, apsw.InterruptError):
                 raise TooLong from error
@@ -97,8 +96,16 @@ class SqliteStore:
 
     def tenants(self) -> list[str]:
         """Everybody who ever wrote here."""
-        with translated(sqlite_failure), self._reader() as connection:
-            return [row[0] for row in connection.execute("SELECT tenant FROM tenants ORDER BY tenant")]
+        with translated(sqlite_failure):
+            connection = self._borrowed()
+            try:
+                return [row[0] for row in connection.execute("SELECT tenant FROM tenants ORDER BY tenant")]
+            finally:
+                self._give_back(connection)
+
+    def figures(self) -> dict[str, float]:
+        """The size of the file and of the log beside it."""
+        return {"store_bytes": _size(self.path), "store_log_bytes": _size(self.path.with_name(f"{self.path.name}-wal"))}
 
     def close(self) -> None:
         """Finish what was accepted, then let go of everything."""
@@ -118,42 +125,42 @@ class SqliteStore:
     def _patience(self) -> float:
         return self._unit_seconds * 6
 
-    def _read(self, tenant: str, work: ReadWork[T], steps: int, expired: object) -> T:
+    def _read(self, tenant: str, work: ReadWork[T], is_over: Callable[[], bool]) -> T:
         name = tenant_name(tenant)
-        with self._reader() as connection:
-            connection.set_progress_handler(expired, steps)  # type: ignore[arg-type]
-            try:
-                connection.execute("BEGIN")
-                return work(Selecting(connection, name))
-            except apsw.Error as error:
-                failure = sqlite_failure(error)
-                if failure is error:
-                    raise
-                raise failure from error
-            finally:
-                connection.set_progress_handler(None)
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-
-    @contextmanager
-    def _reader(self) -> Iterator[Connection]:
+        connection = self._borrowed()
+        connection.is_over = is_over
         try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._open_reader()
-        try:
-            yield connection
+            connection.execute("BEGIN")
+            return work(Selecting(connection, name))
+        except apsw.Error as error:
+            failure = sqlite_failure(error)
+            if failure is error:
+                raise
+            raise failure from error
         finally:
-            if self._closed:
-                connection.close()
-            else:
-                self._idle.append(connection)
+            self._give_back(connection)
+
+    def _borrowed(self) -> Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._open_reader()
+
+    def _give_back(self, connection: Connection) -> None:
+        connection.is_over = never
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if self._closed:
+            connection.close()
+        else:
+            self._idle.append(connection)
 
     def _open_reader(self) -> Connection:
         if self._closed:
             raise unavailable()
         connection = self.connect()
         connection.execute("PRAGMA query_only = ON")
+        connection.set_progress_handler(lambda: connection.is_over(), STEPS_BETWEEN_LOOKS)
         return connection
 
 
@@ -173,3 +180,10 @@ def _turn_to_the_log(connection: Connection) -> None:
         except apsw.BusyError:
             if not take_turns(tries):
                 raise
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -92,6 +92,8 @@ class LoopTicket(Ticket):
         """Let the caller go on; on the loop's own thread."""
         if self.turn is not None:
             self.turn.settled()
+            # The turn lists its tickets: left as they are, the two would wait for the garbage collector.
+            self.turn = None
         if self.future.done():
             return
         if self.error is None:

@@ -58,7 +58,8 @@ class SqliteTransaction(Selecting):
     __slots__ = ("_counter", "_since", "position", "saved")
 
     def __init__(self, connection: Connection, tenant: str, position: int, *, tentative: bool = True) -> None:
-        super().__init__(connection, tenant)
+        self._connection = connection
+        self.tenant = tenant
         self.position = position
         # SQLite's own count knows of every row that was changed, by whatever kind of statement.
         self._counter = connection.total_changes
@@ -75,9 +76,8 @@ class SqliteTransaction(Selecting):
             self._sever_if_lost(error)
             raise
 
-    def peek(self, sql: str, params: Params) -> list[Row]:
-        """With one writer there are no conflicts to stay out of."""
-        return self.rows(sql, params)
+    # With one writer there are no conflicts to stay out of.
+    peek = rows
 
     def execute(self, sql: str, params: Params) -> int:
         """Run a statement and count the rows it touched."""

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from engross.calls import Caller, Surface
-from engross.flows import Catalogue, Flow, Tool
+from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, nearest, shortened
 from engross.office import Office, Request
-from engross.replies import Reply
+from engross.replies import Coded, Failed, Reply, Trace, codes, log_end, record_crash, reply_of
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_log = logging.getLogger("engross.desk")
 
 NOT_BY_DEFAULT = frozenset({"review", "legacy"})
 """Toolsets that are listed only when somebody names them."""
 HIDDEN = frozenset({"legacy"})
 """Toolsets that are not even found before somebody names them."""
 
-Observer = Callable[[Request], Callable[[Reply], None]]
-"""Called when a call begins; what it gives back is called with the Reply."""
+Ending = Callable[[Reply | None], None]
+Observer = Callable[[Request], Ending]
+"""Called when a call begins; what it gives back is called with the Reply, or with None if the caller did not wait."""
 
 
 class Desk:
@@ -26,15 +33,22 @@ class Desk:
         self, office: Office, *, toolsets: Collection[str] | None = None, observers: Sequence[Observer] = ()
     ) -> None:
         """`toolsets` names those to list; by default all but `review` and `legacy`."""
+        _refuse_unknown(toolsets or (), office.catalogue.toolsets)
         self.office = office
         self.observers = list(observers)
         self._listed = frozenset(_default(office.catalogue) if toolsets is None else toolsets)
         self._found = frozenset(office.catalogue.toolsets) - HIDDEN | self._listed
+        self._by_ref = {tool.flow.ref: tool for tool in reversed(office.catalogue.tools(self._found))}
 
     @property
     def catalogue(self) -> Catalogue:
         """All flows and tools of the office."""
         return self.office.catalogue
+
+    @property
+    def toolsets(self) -> list[str]:
+        """The toolsets whose tools are listed."""
+        return [name for name in self.catalogue.toolsets if name in self._listed]
 
     def tools(self, caller: Caller, surface: Surface) -> list[Tool]:
         """The tools to list for this caller."""
@@ -44,17 +58,87 @@ class Desk:
         """Every tool that this caller can use, listed or not."""
         return (tool for tool in self.catalogue.tools(self._found) if self._may(caller, tool.flow, surface))
 
+    def find(self, name: str) -> Tool | None:
+        """What a tool name or a ref stands for, listed or not. What is hidden is not there."""
+        tool = self.catalogue.tool(name)
+        if tool is not None and tool.exposure.toolset in self._found:
+            return tool
+        return self._by_ref.get(name)
+
+    def resources(self, caller: Caller, surface: Surface) -> list[Resource]:
+        """The resources that this caller may read."""
+        return [one for one in self.catalogue.resources if self._offers(caller, one.ref, surface)]
+
+    def resource(self, caller: Caller, uri: str, surface: Surface) -> Found | None:
+        """What is at an address, for somebody who may know of it."""
+        found = self.catalogue.resource(uri)
+        return found if found is not None and self._offers(caller, found.flow.ref, surface) else None
+
+    def prompts(self, caller: Caller, surface: Surface) -> list[Prompt]:
+        """The prompts whose flows this caller may use."""
+        prompts = self.catalogue.prompts
+        return [one for one in prompts if all(self._offers(caller, ref, surface) for ref in one.refs)]
+
+    @property
+    def flows(self) -> list[Flow]:
+        """Every flow that can be called by its ref, the ones without a tool included. What is hidden is not there."""
+        return [flow for flow in self.catalogue if self._is_found(flow)]
+
     async def call(self, caller: Caller, flow: str, arguments: Any, surface: Surface, **options: Any) -> Reply:
         """Call a flow as this caller. Options are those of `Request`."""
         request = Request(flow, arguments, caller.tenant, caller.principal, surface=surface, **options)
-        ends = [observe(request) for observe in self.observers]
-        answer = await self.office.acall(request)
-        for end in ends:
-            end(answer)
+        endings = self._observed(request)
+        answer: Reply | None = None
+        try:
+            answer = await self.office.acall(request)
+        finally:
+            for end in endings:
+                _quietly(end, answer)
         return answer
+
+    def refuse(self, caller: Caller, flow: str, surface: Surface, refusal: Coded, **options: Any) -> Reply:
+        """Answer a call that cannot even be read. Options are those of `Request`."""
+        request = Request(flow, None, caller.tenant, caller.principal, surface=surface, **options)
+        answer = reply_of(refusal).traced(Trace.from_headers(request.traceparent, request.tracestate), shortened(flow))
+        if refusal.__cause__ is not None and answer.trace is not None:
+            record_crash(answer.trace.trace_id, refusal, flow)
+        log_end(answer)
+        self.note(request, answer)
+        return answer
+
+    def note(self, request: Request, answer: Reply) -> None:
+        """Let those who watch know of an answer that no flow gave."""
+        for end in self._observed(request):
+            _quietly(end, answer)
+
+    def _observed(self, request: Request) -> list[Ending]:
+        return [end for observe in self.observers if (end := _quietly(observe, request)) is not None]
+
+    def _offers(self, caller: Caller, ref: str, surface: Surface) -> bool:
+        flow = self.catalogue.flow(ref)
+        return self._is_found(flow) and self._may(caller, flow, surface)
+
+    def _is_found(self, flow: Flow) -> bool:
+        return flow.ref in self._by_ref or not flow.exposed
 
     def _may(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         return self.office.may_call(caller, flow, surface)
+
+
+def _quietly(watch: Callable[[T], R], what: T) -> R | None:
+    """Tell somebody who watches. What befalls them must not befall the call."""
+    try:
+        return watch(what)
+    except Exception as error:
+        _log.error("an observer failed: %s", type(error).__name__)
+        return None
+
+
+def _refuse_unknown(toolsets: Collection[str], known: Sequence[str]) -> None:
+    for name in toolsets:
+        if name not in known:
+            data = {"toolset": shortened(name), "did_you_mean": nearest(name, known), "allowed_values": list(known)}
+            raise Failed(codes.CONFIG_INVALID, {"setting": "toolsets"}, data=data)
 
 
 def _default(catalogue: Catalogue) -> set[str]:

@@ -1,5 +1,5 @@
 """`python -m engross.surfaces.cli`."""
 
-from .app import main
+from .entry import main
 
 main()

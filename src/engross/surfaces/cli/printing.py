@@ -1,47 +1,169 @@
-"""Replies on a terminal."""
+"""Replies on a terminal: in colour and in tables for people, as plain lines for pipes, as JSON for programs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any
 
 import orjson
-from rich.console import Console
 
 from engross.replies import Reply, structured
 
-_out = Console(highlight=False, soft_wrap=True)
-_err = Console(stderr=True, highlight=False, soft_wrap=True)
+from .looks import is_fancy
+from .visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+INDENT = "  "
+DIFF_STYLES = {"+": "green", "-": "red", "~": "yellow"}
+_FOR_PROGRAMS = ("facts", "idempotent_replay")
+_ONLY_IF_ANY = ("warnings", "suggestions")
+_SAID_ELSEWHERE = ("field", "details", "retryable")
+Row = tuple[str, str, str]
+"""A line of an answer: how far in, the name, the value."""
 
 
-def print_json(answer: Reply) -> None:
+def print_json(answer: Reply, dialect: str = "plain", *, in_one_line: bool = False) -> None:
     """The Reply as every other surface sends it."""
-    _out.out(orjson.dumps(structured(answer, "plain"), option=orjson.OPT_INDENT_2).decode())
+    option = orjson.OPT_APPEND_NEWLINE | (0 if in_one_line else orjson.OPT_INDENT_2)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(orjson.dumps(structured(answer, dialect), option=option))
+    sys.stdout.buffer.flush()
+
+
+def print_answer(answer: Reply) -> None:
+    """What came of a call: for a write that it was made, then the fields of the answer."""
+    if answer.entry.area != "READ":
+        say(f"{answer.message_key} {answer.message}", style="bold green")
+    told = {name: value for name, value in answer.data.items() if value != [] or name not in _ONLY_IF_ANY}
+    difference = told.pop("diff_text", None)
+    for name in _FOR_PROGRAMS if difference is None else (*_FOR_PROGRAMS, "diff"):
+        told.pop(name, None)
+    print_fields(told)
+    if difference:
+        print_diff(difference)
 
 
 def print_refusal(answer: Reply) -> None:
     """What went wrong, by its code, and what would help."""
-    _err.print(f"[bold red]{answer.message_key}[/] {answer.message}", markup=True)
-    errors = answer.data.get("errors", ())
-    for name, value in answer.data.items():
-        if value and name not in ("field", "retryable") and not (name == "errors" and len(errors) == 1):
-            _err.out(f"  {name}: {orjson.dumps(value).decode()}")
+    say(f"{answer.message_key} {answer.message}", style="bold red", stream=sys.stderr)
+    told = {name: value for name, value in answer.data.items() if value and name not in _SAID_ELSEWHERE}
+    errors = told.pop("errors", ())
+    difference = told.pop("diff_text", None)
+    for error in errors:
+        if len(errors) > 1:
+            say(f"{INDENT}{error.get('field') or 'the whole'}: {error['message']}", stream=sys.stderr)
+            print_fields(error.get("suggestions") or {}, stream=sys.stderr, depth=2)
+    if len(errors) > 1 or difference:
+        told = {name: value for name, value in told.items() if name not in ("suggestions", "diff")}
+    if answer.reply_type == "E" and answer.trace_id:
+        told["trace_id"] = answer.trace_id
+    print_fields(told, stream=sys.stderr, depth=1)
+    if difference:
+        print_diff(difference, stream=sys.stderr)
 
 
-def print_rows(data: Mapping[str, Any]) -> None:
-    """Plain facts, one a line."""
-    for name, value in data.items():
-        shown = value if isinstance(value, str) else orjson.dumps(value).decode()
-        _out.out(f"{name.replace('_', ' ')}: {shown}")
+def print_fields(data: Mapping[str, Any], *, stream: IO[str] | None = None, depth: int = 0) -> None:
+    """The fields of an answer, one a line; what is inside others, further in."""
+    stream = stream or sys.stdout
+    for pad, name, value in _rows(data, depth):
+        if is_fancy(stream):
+            from rich.text import Text
+
+            _console(stream).print(Text.assemble(pad, (name, "cyan"), " " if name and value else "", value))
+        else:
+            print(f"{pad}{name}{' ' if name and value else ''}{value}", file=stream)
+
+
+def print_diff(text: str, *, stream: IO[str] | None = None) -> None:
+    """What a write would change, or changed."""
+    style = "white"
+    for line in visible(text).splitlines():
+        style = DIFF_STYLES.get(line[:1], style)
+        say(line, style=style, stream=stream)
+
+
+def print_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
+    """One line for each row."""
+    cells = [[visible(_told(row.get(column))) for column in columns] for row in rows]
+    headings = [column.replace("_", " ") for column in columns]
+    if is_fancy(sys.stdout):
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(*headings, box=None, header_style="bold", pad_edge=False)
+        for line in cells:
+            table.add_row(*map(Text, line))
+        _console(sys.stdout).print(table)
+        return
+    widths = [max(len(line[place]) for line in [headings, *cells]) for place in range(len(columns))]
+    for line in [headings, *cells]:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print("  ".join(padded).rstrip())
 
 
 def print_report(data: Mapping[str, Any]) -> None:
     """What a verification found, counted and could not know."""
     counts = data["counts"]
-    _out.out(", ".join(f"{value} {name}" for name, value in counts.items()))
+    say(", ".join(f"{value} {name}" for name, value in counts.items()))
     for finding in data["findings"]:
         place = finding["position"] if finding["seal"] is None else f"seal {finding['seal']}"
-        _out.out(f"FOUND {finding['kind']} in {finding['tenant']} at {place}: {finding['what']}")
+        say(f"FOUND {finding['kind']} in {finding['tenant']} at {place}: {finding['what']}", style="red")
     for unknown in data["unknown"]:
-        _out.out(f"not known: {unknown['what']}")
-    _out.out("verified" if data["verified"] else "NOT verified")
+        say(f"not known: {unknown['what']}")
+    say("verified" if data["verified"] else "NOT verified", style="bold green" if data["verified"] else "bold red")
+
+
+def say(text: str, *, style: str = "", stream: IO[str] | None = None) -> None:
+    """A line of text."""
+    stream = stream or sys.stdout
+    if style and is_fancy(stream):
+        from rich.text import Text
+
+        _console(stream).print(Text(visible(text), style))
+    else:
+        print(visible(text), file=stream)
+
+
+def _rows(data: Mapping[str, Any], depth: int) -> Iterator[Row]:
+    for name, value in data.items():
+        yield from _named_rows(f"{visible(str(name))}:", value, depth)
+
+
+def _named_rows(name: str, value: Any, depth: int) -> Iterator[Row]:
+    pad = INDENT * depth
+    if isinstance(value, Mapping) and value:
+        yield pad, name, ""
+        yield from _rows(value, depth + 1)
+    elif isinstance(value, list | tuple) and value:
+        yield pad, name, ""
+        for item in value:
+            yield from _item_rows(item, depth + 1)
+    elif isinstance(value, str) and "\n" in value:
+        yield pad, name, ""
+        yield from ((f"{pad}{INDENT}", "", visible(line)) for line in value.splitlines())
+    else:
+        yield pad, name, visible(_told(value))
+
+
+def _item_rows(item: Any, depth: int) -> Iterator[Row]:
+    """An item of a list: behind a dash, its further lines below each other."""
+    if not isinstance(item, Mapping) or not item:
+        yield INDENT * depth, "-", visible(_told(item))
+        return
+    for number, (pad, name, value) in enumerate(_rows(item, depth + 1)):
+        yield (f"{INDENT * depth}- " if number == 0 else pad), name, value
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return "-" if value is None else orjson.dumps(value).decode()
+
+
+def _console(stream: IO[str]) -> Console:
+    from rich.console import Console
+
+    return Console(file=stream, highlight=False, soft_wrap=True)

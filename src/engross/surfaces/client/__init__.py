@@ -1,6 +1,9 @@
-"""Python: the office as a library."""
+"""Python: the office as a library, and as a service."""
 
 from .client import Client
 from .connect import connect
+from .embedded import EmbeddedPort
+from .outline import Outline, outlines_of
+from .port import Options, Port
 
-__all__ = ["Client", "connect"]
+__all__ = ["Client", "EmbeddedPort", "Options", "Outline", "Port", "connect", "outlines_of"]

@@ -2,35 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
+from os import PathLike
 from types import TracebackType
-from typing import Any, get_args
+from typing import IO, Any, Unpack, get_args
 
 from engross.calls import Principal, PrincipalType, Surface
-from engross.flows import Aggregate
-from engross.office import Office, Request
+from engross.office import Office
 from engross.replies import Reply
+
+from .content import Content, Upload, arriving_at
+from .embedded import EmbeddedPort
+from .outline import Outline
+from .port import Options, Port
 
 
 class Client:
     """Somebody at an office. `call` blocks, `acall` awaits, and both answer with a Reply, whatever happens."""
 
-    def __init__(self, office: Office, tenant: str, principal: Principal, surface: Surface = "embedded") -> None:
-        self.office = office
-        self.tenant = tenant
-        self.principal = principal
-        self.surface: Surface = surface
+    def __init__(self, port: Port) -> None:
+        self._port = port
 
-    def call(self, flow: str, arguments: Mapping[str, Any] | None = None, /, **options: Any) -> Reply:
+    def call(self, flow: str, arguments: Mapping[str, Any] | None = None, /, **options: Unpack[Options]) -> Reply:
         """Call a flow by its ref, as `cards.create-card`.
 
         Options: dry_run, timeout (seconds), traceparent, tracestate, correlation_id, causation_id, pins, break_glass.
         """
-        return self.office.call(self._request(flow, arguments, options))
+        return self._port.call(flow, {} if arguments is None else arguments, _known(options))
 
-    async def acall(self, flow: str, arguments: Mapping[str, Any] | None = None, /, **options: Any) -> Reply:
+    def acall(
+        self, flow: str, arguments: Mapping[str, Any] | None = None, /, **options: Unpack[Options]
+    ) -> Coroutine[Any, Any, Reply]:
         """`call` for an event loop."""
-        return await self.office.acall(self._request(flow, arguments, options))
+        return self._port.acall(flow, {} if arguments is None else arguments, _known(options))
+
+    def upload(
+        self,
+        content: Content,
+        *,
+        name: str | None = None,
+        media_type: str | None = None,
+        client_request_id: str | None = None,
+    ) -> Reply:
+        """Put bytes, the file at a path, or what a stream holds on the record.
+
+        Flows then take the `content_hash` that is in the answer's `blob`.
+        """
+        return self._port.upload(Upload.of(content, name, media_type, client_request_id))
+
+    def download(self, content_hash: str, target: str | PathLike[str] | IO[bytes]) -> Reply:
+        """Write what was uploaded to a file, which gets its name when it is whole, or to a stream."""
+        if not isinstance(target, str | PathLike):
+            return self._port.download(content_hash, target)
+        with arriving_at(target) as stream:
+            answer = self._port.download(content_hash, stream.file)
+            stream.whole = answer.ok
+        return answer
+
+    def outlines(self) -> Mapping[str, Outline]:
+        """What there is to know about each flow, by its ref; raises Failed while a remote office cannot be reached."""
+        return self._port.outlines()
 
     def as_(
         self,
@@ -41,21 +72,47 @@ class Client:
         tenant: str | None = None,
         surface: Surface | None = None,
     ) -> Client:
-        """Somebody else at the same office."""
+        """Somebody else at the same office, if it is in this process."""
         if type not in get_args(PrincipalType):
             raise ValueError(f"{type!r} is no kind of principal: use one of {', '.join(get_args(PrincipalType))}")
         principal = Principal(name, type, frozenset([roles] if isinstance(roles, str) else roles))
-        return Client(self.office, tenant or self.tenant, principal, surface or self.surface)
+        here = self._here("as_")
+        return Client(EmbeddedPort(here.office, tenant or here.tenant, principal, surface or here.surface))
+
+    @property
+    def office(self) -> Office:
+        """The office itself, if it is in this process."""
+        return self._here("office").office
+
+    @property
+    def principal(self) -> Principal:
+        """Who is calling. At a remote office, the token says so, and the office knows."""
+        return self._here("principal").principal
+
+    @property
+    def tenant(self) -> str:
+        """For whom."""
+        return self._here("tenant").tenant
+
+    @property
+    def surface(self) -> Surface:
+        """By which way the calls come in."""
+        return self._here("surface").surface
 
     def close(self) -> None:
-        """Close the office, for everybody."""
-        self.office.close()
+        """Close an office in this process, for everybody; let go of a remote one."""
+        self._port.close()
 
     def __getattr__(self, namespace: str) -> Calling:
-        for aggregate in self.office.catalogue.aggregates:
-            if aggregate.namespace == namespace.replace("_", "-"):
-                return Calling(self, aggregate)
-        raise AttributeError(f"this office has no aggregate {namespace!r}")
+        if namespace.startswith("_"):
+            raise AttributeError(namespace)
+        known = self._port.namespaces()
+        if known and namespace.replace("_", "-") not in known:
+            raise AttributeError(f"this office has no aggregate {namespace!r}")
+        return Calling(self, namespace.replace("_", "-"))
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name.replace("-", "_") for name in self._port.namespaces())})
 
     def __enter__(self) -> Client:
         return self
@@ -73,32 +130,33 @@ class Client:
     ) -> None:
         self.close()
 
-    def _request(self, flow: str, arguments: Mapping[str, Any] | None, options: Mapping[str, Any]) -> Request:
-        return Request(
-            flow,
-            {} if arguments is None else arguments,
-            self.tenant,
-            self.principal,
-            surface=self.surface,
-            **options,
-        )
+    def _here(self, asked: str) -> EmbeddedPort:
+        if isinstance(self._port, EmbeddedPort):
+            return self._port
+        # No AttributeError: Python would go on looking for an aggregate of that name.
+        raise TypeError(f"{asked} is only there when the office is in this process")
 
 
 class Calling:
     """The flows of one aggregate as methods: `client.cards.create_card(title="...")`."""
 
-    def __init__(self, client: Client, aggregate: Aggregate) -> None:
+    def __init__(self, client: Client, namespace: str) -> None:
         self._client = client
-        self._aggregate = aggregate
+        self._namespace = namespace
 
     def __getattr__(self, name: str) -> Method:
-        flow = self._aggregate.flows.get(name.replace("_", "-"))
-        if flow is None:
-            raise AttributeError(f"{self._aggregate.namespace} has no flow {name!r}")
-        return Method(self._client, flow.ref)
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = self._names()
+        if known and name.replace("_", "-") not in known:
+            raise AttributeError(f"{self._namespace} has no flow {name!r}")
+        return Method(self._client, f"{self._namespace}.{name.replace('_', '-')}")
 
     def __dir__(self) -> list[str]:
-        return [name.replace("-", "_") for name in self._aggregate.flows]
+        return [name.replace("-", "_") for name in self._names()]
+
+    def _names(self) -> tuple[str, ...]:
+        return self._client._port.namespaces().get(self._namespace, ())
 
 
 class Method:
@@ -118,3 +176,10 @@ class Method:
     def dry_run(self, **arguments: Any) -> Reply:
         """What the call would do, and nothing done."""
         return self._client.call(self.ref, arguments, dry_run=True)
+
+
+def _known(options: Options) -> Options:
+    for name in options:
+        if name not in Options.__annotations__:
+            raise TypeError(f"{name!r} is no option of a call: use {', '.join(Options.__annotations__)}")
+    return options

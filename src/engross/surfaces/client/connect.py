@@ -1,21 +1,26 @@
-"""Opening an office inside this process."""
+"""Opening an office inside this process, or reaching one that runs elsewhere."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from engross.calls import Clock, Principal, now
+from engross.calls import DEFAULT_TENANT, Clock, Principal, now
 from engross.flows import Aggregate
 from engross.office import Office, Settings
+from engross.office.capabilities import load_capabilities
+from engross.office.door.local import os_user
 from engross.replies import Failed, reply_of
 
 from .client import Client
+from .embedded import EmbeddedPort
 
-DEFAULT_TENANT = "main"
+ADDRESSES = ("http://", "https://")
+TOKEN_VARIABLE = "ENGROSS_TOKEN"
 
 
 def connect(
@@ -25,27 +30,41 @@ def connect(
     principal: Principal | None = None,
     roles: Iterable[str] = ("curator",),
     clock: Clock = now,
+    token: str | None = None,
     **settings: Any,
 ) -> Client:
     """Open the office in a data folder, with these aggregates, and be somebody in it.
 
     Whoever can open the folder owns the office, so the principal is taken at its word: by default the operating
     system's user, a human with the role of a curator. Settings are those of `engross.office.Settings`.
+
+    With an address, as `https://office.example`, reach the office that runs there. Who calls is then what its door
+    makes of the `token`, or of ENGROSS_TOKEN; of the settings only `call_seconds` means something.
     """
+    if isinstance(data, str) and data.lower().startswith(ADDRESSES):
+        _refuse_what_an_office_decides(aggregates, tenant, principal, settings)
+        return _remote(data, token, **settings)
     folder = Path(data) if data is not None else None
     try:
-        office = Office(Settings.from_environment(data=folder, **settings), aggregates, clock=clock)
+        chosen = Settings.from_environment(data=folder, **settings)
+        office = Office(chosen, (*aggregates, *load_capabilities(chosen.capabilities, chosen.data)), clock=clock)
     except Failed as failure:
         answer = reply_of(failure)
         failure.add_note(f"{answer.message} {orjson.dumps(answer.data).decode()}")
         raise
-    return Client(office, tenant, principal or Principal(_user(), "human", frozenset(roles)))
+    return Client(EmbeddedPort(office, tenant, principal or Principal(os_user(), "human", frozenset(roles))))
 
 
-def _user() -> str:
-    import getpass
+def _remote(address: str, token: str | None, call_seconds: float = 30.0) -> Client:
+    from .remote import RemotePort
 
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return "owner"
+    return Client(RemotePort(address, token or os.environ.get(TOKEN_VARIABLE), call_seconds=call_seconds))
+
+
+def _refuse_what_an_office_decides(
+    aggregates: tuple[Aggregate, ...], tenant: str, principal: Principal | None, settings: dict[str, Any]
+) -> None:
+    settled = [name for name in settings if name != "call_seconds"]
+    if aggregates or tenant != DEFAULT_TENANT or principal is not None or settled:
+        what = ", ".join(settled) or "the aggregates, the tenant and the principal"
+        raise TypeError(f"at a remote office, {what} are not for the caller to choose")

@@ -1,37 +1,19 @@
-"""`engross`: what an operator does from a shell."""
+"""What is done with a whole office: verify it, back it up, restore it, bring its tables up to date."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from engross.office import Settings
-from engross.replies import Coded, Reply, exit_code, reply_of
+from engross.replies import Reply
 
-from .printing import print_json, print_refusal, print_report, print_rows
-
-FINDINGS = 1
-
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    help="Agents draft; Engross makes it the record.",
-    pretty_exceptions_enable=False,
-)
-
-Data = Annotated[
-    Path | None, typer.Option("--data", help="The office's data folder [default: engross-data, or ENGROSS_DATA].")
-]
-Store = Annotated[
-    str | None, typer.Option("--store", help="A PostgreSQL address, if the rows are not in the data folder.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+from .answering import FINDINGS, attempt, finish
+from .place import AsJson, Capability, Data, Store, settings_at
+from .printing import print_fields, print_report
 
 
-@app.command()
 def verify(
     export: Annotated[Path | None, typer.Argument(help="A backup or export to verify, instead of a store.")] = None,
     data: Data = None,
@@ -47,15 +29,14 @@ def verify(
     from engross.office.maintenance import verify_ledger
 
     def work() -> Reply:
-        source = export or _settings(data, store)
+        source = export or settings_at(data, store)
         return verify_ledger(source, checkpoint=checkpoint, public_key=public_key, save_checkpoint=save_checkpoint)
 
-    found = _done(work, json=json, show=print_report)
+    found = finish(attempt(work), json=json, show=lambda answer: print_report(answer.data))
     if not found.data["verified"]:
         raise typer.Exit(FINDINGS)
 
 
-@app.command()
 def backup(
     target: Annotated[Path, typer.Argument(help="The file to write.")],
     data: Data = None,
@@ -68,12 +49,11 @@ def backup(
     from engross.office.maintenance import back_up_office
 
     def work() -> Reply:
-        return back_up_office(_settings(data, store), target, tenant=tenant, with_keys=not without_keys)
+        return back_up_office(settings_at(data, store), target, tenant=tenant, with_keys=not without_keys)
 
-    _done(work, json=json, show=print_rows)
+    finish(attempt(work), json=json, show=_print_data)
 
 
-@app.command()
 def restore(
     archive: Annotated[Path, typer.Argument(help="A backup.")],
     data: Data = None,
@@ -84,53 +64,28 @@ def restore(
     from engross.office.maintenance import restore_office
 
     def work() -> Reply:
-        return restore_office(_settings(data, store), archive)
+        return restore_office(settings_at(data, store), archive)
 
-    _done(work, json=json, show=print_rows)
+    finish(attempt(work), json=json, show=_print_data)
 
 
-@app.command()
 def migrate(
     data: Data = None,
     store: Store = None,
+    capability: Capability = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,
     json: AsJson = False,
 ) -> None:
-    """Bring an office's tables up to date."""
+    """Bring an office's tables up to date, those of its capabilities too."""
+    from engross.office.capabilities import load_capabilities
     from engross.office.maintenance import migrate_office
 
     def work() -> Reply:
-        return migrate_office(_settings(data, store), dry_run=dry_run)
+        settings = settings_at(data, store, capability)
+        return migrate_office(settings, load_capabilities(settings.capabilities, settings.data), dry_run=dry_run)
 
-    _done(work, json=json, show=print_rows)
-
-
-def main() -> None:
-    """The command line's entry."""
-    app()
+    finish(attempt(work), json=json, show=_print_data)
 
 
-def _settings(data: Path | None, store: str | None) -> Settings:
-    return Settings.from_environment(data=data, store=store)
-
-
-def _done(
-    work: Callable[[], Reply],
-    *,
-    json: bool,
-    show: Callable[[Mapping[str, Any]], None],
-) -> Reply:
-    """Do the work and print the Reply; a refusal ends the program with its exit code."""
-    try:
-        answer = work()
-    except Coded as refusal:
-        answer = reply_of(refusal)
-    if json:
-        print_json(answer)
-    elif answer.ok:
-        show(answer.data)
-    else:
-        print_refusal(answer)
-    if not answer.ok:
-        raise typer.Exit(exit_code(answer))
-    return answer
+def _print_data(answer: Reply) -> None:
+    print_fields(answer.data)

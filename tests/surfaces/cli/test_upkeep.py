@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import apsw
 import pytest
 
 from engross.surfaces.client import connect
-from tests.bed.offices import Offices, shelf
-
-
-def engross(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run the command as a shell would."""
-    command = [sys.executable, "-m", "engross.surfaces.cli", *map(str, arguments)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("ENGROSS_")}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+from tests.bed.offices import EXAMPLES, Offices, shelf
+from tests.surfaces.cli.shell import spawn as engross
 
 
 @pytest.fixture
@@ -100,6 +91,21 @@ def test_migrate_says_what_it_would_do_and_then_does_it(data: Path) -> None:
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == []
 
 
+@pytest.mark.requirement("ECO-08")
+def test_migrate_knows_the_tables_of_capabilities(tmp_path: Path) -> None:
+    with connect(tmp_path / "office") as office:
+        assert office.record.read_facts().ok
+    words = ("migrate", "--data", tmp_path / "office", "--capability", EXAMPLES / "04-the-whole.py", "--json")
+    planned = json.loads(engross(*words, "--dry-run").stdout)["would_run"]
+    assert {step["room"] for step in planned} == {"shelf"}
+    assert json.loads(engross(*words).stdout)["ran"] == planned
+    (tmp_path / "office" / "capabilities").mkdir()
+    (tmp_path / "office" / "capabilities" / "shelf.py").write_bytes((EXAMPLES / "04-the-whole.py").read_bytes())
+    assert json.loads(engross("migrate", "--data", tmp_path / "office", "--json").stdout)["ran"] == []
+    broken = engross("migrate", "--data", tmp_path / "office", "--capability", tmp_path / "gone.py", "--json")
+    assert (broken.returncode, json.loads(broken.stdout)["reply"]["message_key"]) == (4, "CONFIG_INVALID")
+
+
 @pytest.mark.parametrize("command", [["migrate"], ["backup", "x"], ["verify"]], ids=lambda command: command[0])
 def test_a_folder_without_an_office_is_refused_and_left_alone(command: list[str], tmp_path: Path) -> None:
     done = engross(*command, "--data", tmp_path / "nowhere", "--json")
@@ -143,3 +149,13 @@ def test_an_office_on_postgresql_is_backed_up_and_restored_into_a_file(
     with connect(tmp_path / "moved", shelf()) as moved:
         assert [book["title"] for book in moved.shelf.list_books().data["books"]] == ["Dune"]
         assert moved.shelf.add_book(title="Emma").ok
+
+
+def test_a_crash_of_the_program_is_told_by_its_trace_and_no_stack(data: Path, tmp_path: Path) -> None:
+    words = ("verify", "--data", data, "--save-checkpoint", tmp_path / "no folder" / "checkpoint", "--json")
+    done = engross(*words, env={"XDG_STATE_HOME": str(tmp_path / "state")})
+    assert (done.returncode, "Traceback" in done.stderr) == (4, False)
+    told = json.loads(done.stdout)["reply"]
+    assert told["message_key"] == "SYS_CRASH"
+    crashes = [json.loads(line) for line in (tmp_path / "state" / "engross" / "crashes.jsonl").read_text().splitlines()]
+    assert [crash["trace_id"] for crash in crashes] == [told["trace_id"]]

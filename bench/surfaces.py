@@ -1,0 +1,285 @@
+"""MCP and REST beside an echo on the same libraries: what the office adds to what the protocol costs anyway."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, Any
+
+import orjson
+
+from .claims import Claim
+from .load import answers_per_second
+from .notes import note
+from .rounds import interleaved
+
+CLIENTS = 16
+CALLS = 1600
+PIPED = 300
+ROUNDS = 7
+STARTS = 9
+REVISION = "2026-07-28"
+EXAMPLE = Path(__file__).parent / "capability.py"
+NO_LIMITS = "rate_limit_surfaces = []\n"
+META = {
+    "io.modelcontextprotocol/protocolVersion": REVISION,
+    "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+def measure() -> list[Claim]:
+    """All claims about surfaces."""
+    with TemporaryDirectory() as folder, prepared(Path(folder)) as data:
+        return [*over_http(data), *over_a_pipe(data), *cold(data)]
+
+
+@contextmanager
+def prepared(folder: Path) -> Iterator[Path]:
+    """A data folder in which nobody calls too often."""
+    data = folder / "office"
+    (data / "policies").mkdir(parents=True)
+    (data / "policies" / "knobs.toml").write_text(NO_LIMITS)
+    yield data
+
+
+def over_http(data: Path) -> list[Claim]:
+    """MCP and REST with many clients."""
+    with served(data) as (url, token), echoing() as echo:
+        trusted = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        identifier = first_note(url, trusted)
+        rates = interleaved(
+            {
+                "MCP echo": lambda: mcp_rate(echo, {}, "echo", note),
+                "MCP write": lambda: mcp_rate(url, trusted, "keepNote", note),
+                "MCP read": lambda: mcp_rate(url, trusted, "getNote", lambda: {"id": identifier}),
+                "REST echo": lambda: rest_rate(f"{echo}/echo", {"Content-Type": "application/json"}),
+                "REST write": lambda: rest_rate(f"{url}/v1/notes/keep-note", trusted),
+            },
+            rounds=ROUNDS,
+        )
+    echoed = rates["MCP echo"]
+    return [
+        Claim("MCP over HTTP: a committed write", rates["MCP write"] / echoed, "at least", 0.5, rates, "calls/s"),
+        Claim("MCP over HTTP: a read", rates["MCP read"] / echoed, "at least", 0.75, rates, "calls/s"),
+        Claim("REST: a committed write", rates["REST write"] / rates["REST echo"], "at least", 0.3, rates, "calls/s"),
+    ]
+
+
+def over_a_pipe(data: Path) -> list[Claim]:
+    """MCP over stdio, one call after the other."""
+    with Pipe(office_over_a_pipe(data)) as office, Pipe(echo_over_a_pipe()) as echo:
+        identifier = office.call("keepNote", note())["note"]["id"]
+        rates = interleaved(
+            {
+                "echo": lambda: piped_rate(echo, "echo", note),
+                "write": lambda: piped_rate(office, "keepNote", note),
+                "read": lambda: piped_rate(office, "getNote", lambda: {"id": identifier}),
+            },
+            rounds=ROUNDS,
+        )
+    return [
+        Claim("MCP over stdio: a committed write", rates["write"] / rates["echo"], "at least", 0.5, rates, "calls/s"),
+        Claim("MCP over stdio: a read", rates["read"] / rates["echo"], "at least", 0.75, rates, "calls/s"),
+    ]
+
+
+def cold(data: Path) -> list[Claim]:
+    """From starting the program to its first answer, and what it holds when nothing happens."""
+    commands = {"office": office_over_a_pipe(data), "bare": echo_over_a_pipe()}
+    times = interleaved({name: _starting(command) for name, command in commands.items()}, rounds=STARTS)
+    memory = interleaved({name: _resting(command) for name, command in commands.items()}, rounds=3)
+    return [
+        Claim("MCP over stdio: cold start", times["office"] / times["bare"], "at most", 1.3, times, "ms"),
+        Claim("MCP over stdio: idle memory", memory["office"] / memory["bare"], "at most", 1.5, memory, "MB"),
+    ]
+
+
+def _starting(command: list[str]) -> Callable[[], float]:
+    def run() -> float:
+        started = time.perf_counter()
+        with Pipe(command) as pipe:
+            pipe.ask("tools/list", {})
+            return (time.perf_counter() - started) * 1000
+
+    return run
+
+
+def _resting(command: list[str]) -> Callable[[], float]:
+    def run() -> float:
+        with Pipe(command) as pipe:
+            pipe.ask("tools/list", {})
+            return pipe.resident_megabytes()
+
+    return run
+
+
+def mcp_rate(url: str, headers: dict[str, str], tool: str, make: Callable[[], dict[str, Any]]) -> float:
+    """Calls of a tool per second, in the stateless era, by clients that need nothing but the wire."""
+    sent = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": REVISION,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": tool,
+        **headers,
+    }
+
+    def body(number: int) -> bytes:
+        return request(number, "tools/call", {"name": tool, "arguments": make()})
+
+    return asyncio.run(answers_per_second(f"{url}/mcp", sent, body, clients=CLIENTS, calls=CALLS))
+
+
+def rest_rate(url: str, headers: dict[str, str]) -> float:
+    """Calls of a route per second."""
+    return asyncio.run(
+        answers_per_second(url, headers, lambda number: orjson.dumps(note()), clients=CLIENTS, calls=CALLS)
+    )
+
+
+def request(number: int, method: str, params: dict[str, Any]) -> bytes:
+    """A request of the stateless era."""
+    return orjson.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}})
+
+
+def piped_rate(pipe: Pipe, tool: str, make: Callable[[], dict[str, Any]]) -> float:
+    """Calls per second, one after the other."""
+    started = time.perf_counter()
+    for _ in range(PIPED):
+        pipe.call(tool, make())
+    return PIPED / (time.perf_counter() - started)
+
+
+class Pipe:
+    """A client that knows the wire and nothing else."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+        )
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self._in: IO[bytes] = self.process.stdin
+        self._out: IO[bytes] = self.process.stdout
+        self._number = 0
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its answer."""
+        self._number += 1
+        self._in.write(request(self._number, method, params) + b"\n")
+        self._in.flush()
+        while True:
+            answer: dict[str, Any] = orjson.loads(self._out.readline())
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise RuntimeError(answer["error"])
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool; what it answers."""
+        result = self.ask("tools/call", {"name": tool, "arguments": arguments})
+        if result.get("isError"):
+            raise RuntimeError(result)
+        answer: dict[str, Any] = result["structuredContent"]
+        return answer
+
+    def resident_megabytes(self) -> float:
+        """What the process holds in memory."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+    def __enter__(self) -> Pipe:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._in.close()
+        self.process.wait(30)
+        self._out.close()
+
+
+def first_note(url: str, headers: dict[str, str]) -> str:
+    """A note to read."""
+    import httpx2
+
+    answer = httpx2.post(f"{url}/v1/notes/keep-note", json=note(), headers=headers).json()
+    identifier: str = answer["note"]["id"]
+    return identifier
+
+
+@contextmanager
+def served(data: Path) -> Iterator[tuple[str, str]]:
+    """The office at a port, and a token of somebody whose writes are committed at once."""
+    port = free_port()
+    command = [*ENGROSS, "serve", "--data", str(data), "--port", str(port), "--capability", str(EXAMPLE)]
+    with running(command, port):
+        yield f"http://127.0.0.1:{port}", (data / "tokens" / "owner.token").read_text().strip()
+
+
+@contextmanager
+def echoing() -> Iterator[str]:
+    """The echo at a port."""
+    port = free_port()
+    with running([sys.executable, "-m", "bench.echo", "http", str(port)], port):
+        yield f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def running(command: list[str], port: int) -> Iterator[None]:
+    """A server, from the moment it answers."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+    try:
+        while not _answers(port):
+            if process.poll() is not None:
+                raise RuntimeError(f"{command} ended")
+            time.sleep(0.05)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _answers(port: int) -> bool:
+    import httpx2
+
+    try:
+        return httpx2.get(f"http://127.0.0.1:{port}/health/ready").status_code in (200, 404)
+    except httpx2.HTTPError:
+        return False
+
+
+ENGROSS = [sys.executable, "-m", "engross.surfaces.cli"]
+
+
+def office_over_a_pipe(data: Path) -> list[str]:
+    """The command of an office over stdio, for an agent whose writes are committed at once."""
+    return [*ENGROSS, "mcp", "--data", str(data), "--role", "curator", "--capability", str(EXAMPLE)]
+
+
+def echo_over_a_pipe() -> list[str]:
+    """The command of an echo over stdio."""
+    return [sys.executable, "-m", "bench.echo", "stdio"]
+
+
+def environment() -> dict[str, str]:
+    """The environment of the programs under measurement."""
+    root = Path(__file__).parents[1]
+    return os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(root)])}
+
+
+def free_port() -> int:
+    """A port that nobody uses."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port: int = listening.getsockname()[1]
+        return port

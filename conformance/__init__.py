@@ -1,0 +1,1 @@
+"""`make conformance`: the published MCP conformance suite against what Engross serves."""

@@ -1,0 +1,168 @@
+"""Files that somebody uploaded: which there are, on the record. The bytes lie in the tenant's blobs.
+
+Bytes come in beside the pipeline, since they would not fit through it; that they came is a write like any other.
+Whoever received them vouches for them with a token, so that nobody can put on the record, and then fetch, bytes of
+which they know no more than the digest.
+"""
+
+import hmac
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Annotated, Any, cast
+
+from typing_extensions import TypedDict
+
+from engross.flows import Aggregate, Described, Example, Semantics
+from engross.ledger import Fact, Reader, State, Unit, last_version
+from engross.replies import Invalid, codes
+from engross.store import Blobs
+
+TABLES = """
+CREATE TABLE kept_blobs (
+    tenant       $text NOT NULL,
+    content_hash $text NOT NULL,
+    version      $integer NOT NULL,
+    size         $integer NOT NULL,
+    media_type   $text NOT NULL,
+    name         $text NOT NULL,
+    kept_at      $text NOT NULL,
+    PRIMARY KEY (tenant, content_hash)
+)$clustered;
+"""
+COLUMNS = "content_hash, version, size, media_type, name, kept_at"
+FIND = f"SELECT {COLUMNS} FROM kept_blobs WHERE tenant = :tenant AND content_hash = :content_hash"
+KEPT = "BlobKept"
+TOKEN_SIZE = 2 * sha256().digest_size
+MEDIA_TYPE = r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+\-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+\-]*$"
+FILE_NAME = r"^[^/\\\x00-\x1f\x7f]+$"
+
+ContentHash = Annotated[str, Described("The SHA-256 of the bytes, in hex.", pattern="^[0-9a-f]{64}$")]
+Size = Annotated[int, Described("How many bytes there are.", minimum=0)]
+MediaType = Annotated[str, Described("What kind of file it is.", maxLength=127, pattern=MEDIA_TYPE)]
+FileName = Annotated[str, Described("The file's name, without folders.", minLength=1, maxLength=255, pattern=FILE_NAME)]
+
+
+class KeepBlob(TypedDict):
+    """A file that has arrived."""
+
+    content_hash: ContentHash
+    size: Size
+    media_type: MediaType
+    name: FileName
+    upload_token: Annotated[
+        str, Described("Vouches for the bytes; only an upload makes it.", minLength=TOKEN_SIZE, maxLength=TOKEN_SIZE)
+    ]
+
+
+class GetBlob(TypedDict):
+    """A file."""
+
+    content_hash: ContentHash
+
+
+class Kept(TypedDict):
+    """A file on the record."""
+
+    content_hash: ContentHash
+    version: Annotated[int, Described("The version of this entry.")]
+    size: Size
+    media_type: MediaType
+    name: FileName
+    kept_at: Annotated[str, Described("When it was put on the record.")]
+
+
+class OneBlob(TypedDict):
+    """The file, as it is on the record."""
+
+    blob: Annotated[Kept, Described("The file.")]
+
+
+class Vouching:
+    """Makes and knows the tokens of bytes that this office received."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def token(self, tenant: str, content_hash: str, size: int) -> str:
+        """Vouches that these bytes came in for this tenant."""
+        return hmac.new(self._secret, f"{tenant}\n{content_hash}\n{size}".encode(), sha256).hexdigest()
+
+    def knows(self, token: str, tenant: str, content_hash: str, size: int) -> bool:
+        """Is it the token of exactly these bytes?"""
+        return hmac.compare_digest(token.encode(), self.token(tenant, content_hash, size).encode())
+
+
+NOWHERE = "0" * 64
+MADE_UP: dict[str, object] = {
+    "content_hash": NOWHERE,
+    "size": 3,
+    "media_type": "text/plain",
+    "name": "note.txt",
+    "upload_token": "0" * TOKEN_SIZE,
+}
+
+
+def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: Callable[[], Vouching]) -> None:
+    """The flows by which uploaded files get on the record, and are found there."""
+
+    @record.record(
+        effect="create",
+        tier=1,
+        posture="direct",
+        exposed=False,
+        semantics=Semantics(idempotent=True, destructive=False),
+        controls=("client_request_id", "reason"),
+        examples=[Example("Bytes that never came", MADE_UP, reply="TOKEN_INVALID")],
+    )
+    def keep_blob(unit: Unit, arguments: KeepBlob) -> OneBlob:
+        """Put an uploaded file on the record. One that is there already stays as it is."""
+        content_hash = arguments["content_hash"]
+        if (found := unit.row(FIND, content_hash=content_hash)) is not None:
+            return {"blob": _shown(found)}
+        kept = {name: arguments[name] for name in ("size", "media_type", "name")}
+        follows = last_version(unit, record.namespace, content_hash)
+        unit.append(KEPT, content_hash, follows, kept, fields=kept)
+        return {"blob": _shown({"content_hash": content_hash, "version": follows + 1, **kept, "kept_at": unit.now})}
+
+    @keep_blob.prepare
+    def refuse_unseen(reader: Reader, arguments: KeepBlob) -> KeepBlob:
+        context, content_hash = reader.context, arguments["content_hash"]
+        if context.dry_run:
+            # Asked before the bytes are let in.
+            return arguments
+        if not vouching().knows(arguments["upload_token"], context.tenant, content_hash, arguments["size"]):
+            raise Invalid(codes.TOKEN_INVALID, field="upload_token")
+        if not blobs(context.tenant).has(content_hash):
+            raise _not_found(content_hash)
+        return arguments
+
+    @record.read(
+        controls=(),
+        exposed=False,
+        examples=[Example("No such file", {"content_hash": NOWHERE}, reply="RECORD_NOT_FOUND")],
+    )
+    def get_blob(reader: Reader, arguments: GetBlob) -> OneBlob:
+        """Show what is on the record about an uploaded file."""
+        found = reader.row(FIND, content_hash=arguments["content_hash"])
+        if found is None:
+            raise _not_found(arguments["content_hash"])
+        return {"blob": _shown(found)}
+
+    @record.applies(KEPT)
+    def blob_kept(state: State, fact: Fact) -> None:
+        state.execute(
+            f"INSERT INTO kept_blobs (tenant, {COLUMNS})"
+            " VALUES (:tenant, :content_hash, :version, :size, :media_type, :name, :kept_at)",
+            content_hash=fact.subject,
+            version=fact.version,
+            kept_at=fact.time,
+            **(fact.payload or {}),
+        )
+
+
+def _shown(row: dict[str, Any]) -> Kept:
+    return cast(Kept, row)
+
+
+def _not_found(content_hash: str) -> Invalid:
+    return Invalid(codes.RECORD_NOT_FOUND, {"kind": "blob", "id": content_hash}, field="content_hash")

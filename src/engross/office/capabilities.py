@@ -1,0 +1,151 @@
+"""Capabilities: files that define aggregates, named by the operator or lying in the data folder.
+
+A capability is code of the office's own, so whoever may write one may do whatever the office may do. Files that
+everybody may write are therefore refused where the office looks for them by itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any, NoReturn
+
+from engross.calls import Clock, now
+from engross.flows import Aggregate, Catalogue, FlowDefinitionError
+from engross.replies import Failed, codes
+
+from .door import Trust
+from .office import Office, own_aggregates
+from .settings import Settings
+
+FOLDER = "capabilities"
+WRITABLE_BY_ALL = 0o002
+
+Loader = Callable[[Path], Iterable[Aggregate]]
+
+
+def open_office(settings: Settings, *aggregates: Aggregate, clock: Clock = now) -> Office:
+    """An office with these aggregates and the capabilities that its settings and its data folder name."""
+    found = load_capabilities(settings.capabilities, settings.data)
+    with _usable():
+        return Office(settings, (*aggregates, *found), clock=clock)
+
+
+def catalogue_of(settings: Settings) -> Catalogue:
+    """All flows of the office that the settings describe, without opening it."""
+
+    def no_office() -> NoReturn:
+        raise RuntimeError("these flows are for looking at: open the office to call them")
+
+    found = load_capabilities(settings.capabilities, settings.data)
+    with _usable():
+        return Catalogue((*own_aggregates(Trust.of(settings), no_office, no_office), *found))
+
+
+def load_capabilities(files: Iterable[Path], data: Path) -> tuple[Aggregate, ...]:
+    """The aggregates of these files, then those of the files in the data folder's `capabilities`."""
+    homes: dict[str, Path] = {}
+    found: dict[int, Aggregate] = {}
+    for file in _each_once([*files, *_lying_in(data / FOLDER)]):
+        for aggregate in _loaded(file):
+            if id(aggregate) in found:
+                continue
+            if aggregate.namespace in homes:
+                there = homes[aggregate.namespace].name
+                raise _unusable(file, f"it defines the aggregate {aggregate.namespace}, and so does {there}")
+            homes[aggregate.namespace] = file
+            found[id(aggregate)] = aggregate
+    return tuple(found.values())
+
+
+@contextmanager
+def _usable() -> Iterator[None]:
+    """What does not fit together is for whoever set the office up to mend."""
+    try:
+        yield
+    except FlowDefinitionError as error:
+        raise Failed(codes.CONFIG_INVALID, {"setting": FOLDER}, data={"problem": str(error)}) from error
+
+
+def _each_once(files: Iterable[Path]) -> Iterator[Path]:
+    return iter({file.resolve(): file for file in files}.values())
+
+
+def _lying_in(folder: Path) -> list[Path]:
+    """The capabilities in a folder, by name. Other files may lie beside them."""
+    try:
+        listed = sorted(folder.iterdir()) if folder.is_dir() else []
+        files = [file for file in listed if file.suffix in LOADERS and not file.name.startswith((".", "_"))]
+        for place in [folder, *files] if files else []:
+            if place.stat().st_mode & WRITABLE_BY_ALL:
+                raise _unusable(place, "everybody may write it: take that right away (chmod o-w)")
+    except OSError as error:
+        raise _unusable(folder, f"it cannot be read ({type(error).__name__})") from error
+    return files
+
+
+def _loaded(file: Path) -> list[Aggregate]:
+    if not file.is_file():
+        raise _unusable(file, "there is no such file")
+    load = LOADERS.get(file.suffix)
+    if load is None:
+        raise _unusable(file, "this kind of file is not known", allowed=sorted(LOADERS))
+    found = list(load(file))
+    if not found:
+        raise _unusable(file, "it defines no Aggregate at module level")
+    return found
+
+
+def _load_python(file: Path) -> Iterator[Aggregate]:
+    """The aggregates that a Python file defines, or imports, at module level."""
+    whole = file.resolve()
+    found = whole.stat()
+    # Types are looked up by the name of their module. As long as a file stays as it is, it is run once.
+    identity = sha256(f"{whole}\0{found.st_mtime_ns}\0{found.st_size}".encode()).hexdigest()
+    name = f"engross_capability_{identity[:16]}"
+    module = sys.modules.get(name) or _run(whole, name)
+    return (value for value in vars(module).values() if isinstance(value, Aggregate))
+
+
+def _run(file: Path, name: str) -> ModuleType:
+    spec = spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        # Standard output may be somebody's protocol.
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise _unusable(file, _told(error), **_place(error, file)) from error
+    return module
+
+
+def _told(error: BaseException) -> str:
+    return str(error) if isinstance(error, FlowDefinitionError) else f"{type(error).__name__}: {error}"
+
+
+def _place(error: BaseException, file: Path) -> dict[str, int]:
+    """The line of the file where it went wrong."""
+    from traceback import extract_tb
+
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return {"line": error.lineno}
+    lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(file)]
+    return {"line": lines[-1]} if lines and lines[-1] is not None else {}
+
+
+def _unusable(place: Path, problem: str, **more: Any) -> Failed:
+    told = {"file": str(place), "problem": problem, **more}
+    return Failed(codes.CONFIG_INVALID, {"setting": f"capability {place.name}"}, data=told)
+
+
+LOADERS: Mapping[str, Loader] = MappingProxyType({".py": _load_python})
+"""How each kind of file is read. Add a line to add a kind."""

@@ -1,0 +1,318 @@
+"""The doctor's examination of an office: everything it needs, looked at one by one, and nothing changed.
+
+Every check says what it found and, where something is wrong, what to do about it. One that fails keeps none of the
+others from being made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import orjson
+
+from engross.calls import instant, now, parse_instant
+from engross.ledger import OfficeKey
+from engross.ledger.canonical import canonical
+from engross.ledger.merkle import merkle_root
+from engross.ledger.seals import LARGEST_SEAL, last_seal
+from engross.ledger.signing import signed_by
+from engross.replies import Coded, reply_of
+from engross.store import Reading
+from engross.store.opening import bring_up_to_date
+
+from .capabilities import FOLDER, catalogue_of, load_capabilities
+from .door import Trust
+from .door.fetching import Away
+from .door.local import FOLDER as TOKENS
+from .maintenance import existing_store, known_migrations
+from .office import read_knobs
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from engross.store.postgres import PostgresStore
+    from engross.store.sqlite import SqliteStore
+
+Status = Literal["ok", "warn", "fail"]
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_SQLITE = (3, 51, 3)
+"""Before it, a reset of the log could damage a database that several processes use."""
+LITTLE_ROOM, NO_ROOM = 500_000_000, 20_000_000
+CLOCK_MAY_DIFFER = timedelta(seconds=5)
+PATIENCE_SECONDS = 2.0
+
+
+class Finding(NamedTuple):
+    """What one check found, and what to do about it."""
+
+    check: str
+    status: Status
+    what: str
+    advice: str | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """The finding as JSON."""
+        return self._asdict()
+
+
+class Outcome(NamedTuple):
+    """What a check comes to, before it has a name."""
+
+    status: Status
+    what: str
+    advice: str | None = None
+
+
+def examine(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080) -> list[Finding]:
+    """Look at everything that an office with these settings needs."""
+    checks: Sequence[tuple[str, Callable[[], Outcome]]] = (
+        ("python", _python),
+        ("sqlite", _sqlite),
+        ("data folder", lambda: _data_folder(settings)),
+        ("disk", lambda: _disk(settings)),
+        ("key", lambda: _key(settings)),
+        ("policies", lambda: _policies(settings)),
+        ("capabilities", lambda: _capabilities(settings)),
+        ("store", lambda: _store(settings)),
+        ("tables", lambda: _tables(settings)),
+        ("seals", lambda: _seals(settings)),
+        ("clock", lambda: _clock(settings)),
+        ("tokens", lambda: _tokens(settings)),
+        ("redis", lambda: _redis(settings)),
+        ("port", lambda: _port(host, port)),
+    )
+    return [Finding(name, *_made(check)) for name, check in checks]
+
+
+def _made(check: Callable[[], Outcome]) -> Outcome:
+    try:
+        return check()
+    except Coded as refusal:
+        answer = reply_of(refusal)
+        told = orjson.dumps(answer.data).decode() if answer.data else ""
+        return Outcome("fail", f"{answer.message_key} {answer.message} {told}".rstrip(), answer.entry.advice)
+    except ModuleNotFoundError as missing:
+        return Outcome("fail", f"the library {missing.name} is not installed", "Install the extra that brings it.")
+    except Exception as error:
+        return Outcome("fail", f"the check itself failed: {type(error).__name__}", "Report this with the version.")
+
+
+def _python() -> Outcome:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < OLDEST_PYTHON:
+        return Outcome("fail", f"Python {version}", "Use Python 3.11 or newer.")
+    return Outcome("ok", f"Python {version}")
+
+
+def _sqlite() -> Outcome:
+    import apsw
+
+    version = apsw.sqlite_lib_version()
+    if tuple(map(int, version.split("."))) < OLDEST_SQLITE:
+        return Outcome("fail", f"SQLite {version}", "Install a newer apsw: this SQLite can damage its log.")
+    return Outcome("ok", f"SQLite {version}, apsw {apsw.apsw_version()}")
+
+
+def _data_folder(settings: Settings) -> Outcome:
+    folder = settings.data
+    if not folder.exists():
+        return Outcome("warn", f"{folder} is not there yet", "`engross serve` makes it, or name another with --data.")
+    if not folder.is_dir():
+        return Outcome("fail", f"{folder} is no folder", "Name another with --data.")
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return Outcome("fail", f"{folder} cannot be written", "Give the user that runs the office all rights to it.")
+    found = folder.stat()
+    if found.st_uid != os.geteuid():
+        return Outcome("warn", f"{folder} belongs to another user", "Run the office as the user that owns the folder.")
+    if found.st_mode & 0o077:
+        return Outcome("warn", f"{folder} is open to others", f"Keep it to yourself: chmod 700 {folder}")
+    return Outcome("ok", f"{folder}, for its owner only")
+
+
+def _disk(settings: Settings) -> Outcome:
+    from shutil import disk_usage
+
+    place = settings.data.absolute()
+    while not place.exists():
+        place = place.parent
+    free = disk_usage(place).free
+    told = f"{free / 1e9:.1f} GB free"
+    if free < NO_ROOM:
+        return Outcome("fail", told, "Make room: nothing can be written any more.")
+    return Outcome("warn", told, "Make room soon.") if free < LITTLE_ROOM else Outcome("ok", told)
+
+
+def _key(settings: Settings) -> Outcome:
+    file = _key_file(settings)
+    if not file.exists():
+        return Outcome("ok", "none yet; it is made when the office first opens")
+    if file.stat().st_mode & 0o077:
+        return Outcome("fail", f"{file} is open to others", f"Whoever reads it can sign: chmod 600 {file}")
+    return Outcome("ok", f"public key {OfficeKey.at(file).public}")
+
+
+def _policies(settings: Settings) -> Outcome:
+    from engross.governance.policy_files import laid_over, shipped_policies
+    from engross.governance.rules import Rules
+
+    folder = settings.policy_folder
+    texts = shipped_policies() if folder is None else laid_over(folder)
+    Rules(texts)
+    read_knobs(settings)
+    where = "those that ship with the program" if folder is None else f"with those in {folder}"
+    return Outcome("ok", f"{len(texts)} files, {where}")
+
+
+def _capabilities(settings: Settings) -> Outcome:
+    found = load_capabilities(settings.capabilities, settings.data)
+    flows = len(catalogue_of(settings))
+    if not found:
+        return Outcome("ok", f"none; {flows} flows of the office's own", f"Put files into {settings.data / FOLDER}.")
+    return Outcome("ok", f"{', '.join(aggregate.namespace for aggregate in found)}; {flows} flows in all")
+
+
+def _store(settings: Settings) -> Outcome:
+    if not _is_there(settings):
+        return Outcome("ok", "none yet; it is made when the office first opens")
+    with _opened(settings) as store:
+        tenants = len(store.tenants())
+        return Outcome("ok", f"{store.engine}, {tenants} tenant{'' if tenants == 1 else 's'}")
+
+
+def _tables(settings: Settings) -> Outcome:
+    if not _is_there(settings):
+        return Outcome("ok", "none yet")
+    known = known_migrations(load_capabilities(settings.capabilities, settings.data))
+    pending = bring_up_to_date(existing_store(settings), known, dry_run=True)
+    if not pending:
+        return Outcome("ok", f"up to date, {len(known)} steps")
+    told = f"{len(pending)} steps are pending"
+    if settings.migrate:
+        return Outcome("warn", told, "They run when the office opens. Make a backup before: `engross backup`.")
+    return Outcome("fail", told, "Run `engross migrate`, after `engross backup`.")
+
+
+def _seals(settings: Settings) -> Outcome:
+    """The newest seal of every tenant: that it is signed with the office's key, over the receipts that are there."""
+    file = _key_file(settings)
+    if not _is_there(settings) or not file.exists():
+        return Outcome("ok", "none yet")
+    public = OfficeKey.at(file).public
+    with _opened(settings) as store:
+        tenants = store.tenants()
+        broken = [name for name in tenants if not store.read(name, lambda reading: _is_sealed(reading, public))]
+    if broken:
+        told = f"the newest seal does not hold for {', '.join(broken[:5])}"
+        return Outcome(
+            "fail", told, "Run `engross verify` for the whole ledger, and keep a copy of the store as it is."
+        )
+    return Outcome("ok", f"the newest of {len(tenants)} hold; `engross verify` checks all")
+
+
+def _is_sealed(reading: Reading, public: str) -> bool:
+    seal = last_seal(reading)
+    if seal is None:
+        return True
+    body = seal.body
+    digests = reading.rows(
+        "SELECT digest FROM receipts WHERE tenant = :tenant AND position > :after AND position <= :upto"
+        " ORDER BY position LIMIT :most",
+        {"after": body["after"], "upto": body["upto"], "most": LARGEST_SEAL + 1},
+    )
+    text = canonical(body)
+    return (
+        body["key"] == public
+        and sha256(text).hexdigest() == seal.digest
+        and signed_by(public, text, seal.signature)
+        and merkle_root([row["digest"] for row in digests]) == body["root"]
+    )
+
+
+def _clock(settings: Settings) -> Outcome:
+    today = now()
+    if not _is_there(settings):
+        return Outcome("ok", instant(today))
+    with _opened(settings) as store:
+        times = [store.read(name, _last_time) for name in store.tenants()]
+    latest = max((time for time in times if time), default=None)
+    if latest is not None and parse_instant(latest) > today + CLOCK_MAY_DIFFER:
+        advice = "Set the clock: what is written now would be older than what it follows."
+        return Outcome("warn", f"it is {instant(today)} here, and the last commit was at {latest}", advice)
+    return Outcome("ok", instant(today))
+
+
+def _last_time(reading: Reading) -> str | None:
+    rows = reading.rows("SELECT time FROM facts WHERE tenant = :tenant ORDER BY position DESC LIMIT 1", {})
+    return rows[0]["time"] if rows else None
+
+
+def _tokens(settings: Settings) -> Outcome:
+    trust = Trust.of(settings)
+    told = "local ones" if trust is None else f"local ones, and those of {trust.issuer}"
+    folder = settings.data / TOKENS
+    files = sorted(folder.glob("*.token")) if folder.is_dir() else []
+    if open_to_others := [file for file in files if file.stat().st_mode & 0o077]:
+        advice = "Whoever read them can come in: `engross token revoke`, and delete them."
+        return Outcome("fail", f"{', '.join(map(str, open_to_others))}: open to others", advice)
+    try:
+        if trust is not None:
+            trust.fetch_keys()
+    except Away as away:
+        advice = "Look whether the issuer is up and ENGROSS_ISSUER is its address; nobody of its callers gets in."
+        return Outcome("fail", f"the keys of {trust.issuer if trust else ''} cannot be had: {away}", advice)
+    return Outcome("ok", f"{told}; {len(files)} in {folder}" if files else f"{told}; `engross serve` makes the first")
+
+
+def _redis(settings: Settings) -> Outcome:
+    if settings.redis is None:
+        return Outcome("ok", "not used")
+    from redis import Redis, RedisError
+
+    try:
+        with Redis.from_url(
+            settings.redis, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+        ) as client:
+            client.ping()
+    except (RedisError, ValueError) as error:
+        advice = "Start it, or mend ENGROSS_REDIS. Without it every process has a cache and limits of its own."
+        return Outcome("warn", f"it cannot be used ({type(error).__name__})", advice)
+    return Outcome("ok", "it answers")
+
+
+def _port(host: str, port: int) -> Outcome:
+    import socket
+
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((host, port))
+    except OSError as error:
+        advice = "If that is this office, all is well; else serve with another --port."
+        return Outcome("warn", f"{port} at {host} is taken ({error.strerror})", advice)
+    return Outcome("ok", f"{port} at {host} is free")
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[SqliteStore | PostgresStore]:
+    store = existing_store(settings)
+    store.open()
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _is_there(settings: Settings) -> bool:
+    return settings.store is not None or Path(settings.location).is_file()
+
+
+def _key_file(settings: Settings) -> Path:
+    return settings.data / "keys" / "office.key"

@@ -1,0 +1,175 @@
+"""Calling flows, looking them up, and reading what came of them."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from engross.flows import unknown_flow
+from engross.replies import Coded, Reply, codes, reply, reply_of
+from engross.surfaces.client import Client
+
+from .answering import attempt, call_and_confirm, finish
+from .arguments import read_json
+from .flow_command import DryRun, Yes
+from .place import AsJson, Place, at_office
+from .printing import print_fields, print_json, print_table, say
+
+READ_FACTS = "record.read-facts"
+COMMITS_AT_ONCE = 100
+
+
+@at_office
+def call(
+    place: Place,
+    flow: Annotated[str, typer.Argument(metavar="AGGREGATE.FLOW", help="The flow, as `engross flows` lists it.")],
+    json: Annotated[
+        str | None,
+        typer.Option(
+            "--json",
+            metavar="ARGS",
+            help="The arguments: JSON, @FILE, or - for standard input. The answer is JSON then, too.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool | None,
+        typer.Option("--as-json/--as-text", help="Answer as JSON, or for people, whatever the arguments are."),
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> None:
+    """Call a flow by its ref."""
+    answers_json = json is not None if as_json is None else as_json
+    dialect = "plain"
+    try:
+        arguments = {} if json is None else read_json(json)
+        with place.client() as client:
+            answer = call_and_confirm(client, flow, arguments, dry_run=dry_run, yes=yes, json=answers_json)
+            if answers_json:
+                dialect = _dialect(client, flow)
+    except Coded as refusal:
+        answer = reply_of(refusal)
+    finish(answer, json=answers_json, dialect=dialect)
+
+
+@at_office
+def flows(
+    place: Place,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[AGGREGATE[.FLOW]]", help="One flow to describe, or an aggregate to list.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """List what an office can do, or describe one flow."""
+
+    def work() -> Reply:
+        outlines = place.outlines()
+        if name is not None and name in outlines:
+            return reply(codes.SYS_OK, data={"flow": outlines[name].as_data()})
+        chosen = [one for ref, one in outlines.items() if name in (None, one.namespace)]
+        if not chosen:
+            raise unknown_flow(name, outlines, {one.tool: ref for ref, one in outlines.items() if one.tool})
+        return reply(codes.SYS_OK, data={"flows": [one.summary() for one in chosen]})
+
+    finish(attempt(work), json=json, show=_show_flows)
+
+
+@at_office
+def facts(
+    place: Place,
+    after: Annotated[int, typer.Option(help="Only what is behind this position of the ledger.", min=0)] = 0,
+    limit: Annotated[int | None, typer.Option(help="So many commits at the most.", min=1)] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more, until interrupted.")] = False,
+    every: Annotated[float, typer.Option(help="Seconds between two looks, when following.", min=0.05)] = 1.0,
+    json: AsJson = False,
+) -> None:
+    """Print what was recorded, fact by fact. With --json the first page as a Reply, or one a line when following."""
+    with place.client() as client:
+        for page in _pages(client, after, limit, every if follow else None):
+            if not (json and follow and page.ok):
+                finish(page, json=json, show=_show_facts)
+            elif page.data["facts"]:
+                print_json(page, in_one_line=True)
+            if json and not follow:
+                break
+
+
+def _pages(client: Client, after: int, limit: int | None, every: float | None) -> Iterator[Reply]:
+    left = limit
+    while left is None or left > 0:
+        page = client.call(READ_FACTS, {"after": after, "limit": min(left or COMMITS_AT_ONCE, COMMITS_AT_ONCE)})
+        yield page
+        commits = {fact["position"] for fact in page.data["facts"]}
+        after = page.data["next"]
+        left = None if left is None else left - len(commits)
+        if not commits:
+            if every is None:
+                return
+            time.sleep(every)
+
+
+def _show_facts(page: Reply) -> None:
+    for fact in page.data["facts"]:
+        kind = fact["type"].partition(".fact.")[2] or fact["type"]
+        source = fact["source"].rpartition(":")[2]
+        say(f"{fact['position']}  {fact['time']}  {source}.{kind}  {fact['subject']}", style="cyan")
+        payload = fact["data"]["payload"]
+        print_fields({"erased": True} if payload is None else payload, depth=2)
+
+
+def _show_flows(answer: Reply) -> None:
+    if "flow" in answer.data:
+        _show_flow(answer.data["flow"])
+        return
+    rows = [{**flow, "description": _first_line(flow["description"])} for flow in answer.data["flows"]]
+    print_table(rows, ("flow", "kind", "tool", "description"))
+
+
+def _show_flow(flow: Mapping[str, Any]) -> None:
+    say(f"{flow['flow']} {flow['version']} ({flow['kind']})", style="bold")
+    say(flow["description"].strip())
+    arguments = flow["arguments"]
+    needed = arguments.get("required", ())
+    rows = [
+        {
+            "argument": name,
+            "type": _type(part),
+            "needed": "yes" if name in needed else "",
+            "description": part.get("description", ""),
+        }
+        for name, part in arguments.get("properties", {}).items()
+    ]
+    if rows:
+        say("")
+        print_table(rows, ("argument", "type", "needed", "description"))
+    for example in flow["examples"]:
+        say("")
+        say(f"{example['title']} -> {example['reply']}", style="bold")
+        say(f"  engross call {flow['flow']} --json {shlex.quote(orjson.dumps(example['arguments']).decode())}")
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return "|".join(map(str, schema["enum"]))
+    kind = schema.get("type", "any")
+    if kind == "array":
+        return f"list of {_type(schema.get('items', {}))}"
+    return "|".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+def _dialect(client: Client, flow: str) -> str:
+    """The dialect that a flow answers in; an unknown one is refused in the plain one."""
+    try:
+        outline = client.outlines().get(flow)
+    except Coded:
+        outline = None
+    return outline.dialect if outline else "plain"

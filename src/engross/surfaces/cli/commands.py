@@ -1,0 +1,77 @@
+"""`engross`: what people and scripts do from a shell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from engross.replies import Coded, Trace, record_crash, reply_of
+
+from . import calls, doctor, files, proposals, running, tokens, upkeep
+from .answering import finish
+from .flow_command import ARGUMENTS, namespace_command, outlines_at, refuse_command
+from .looks import markup
+
+
+class Commands(TyperGroup):
+    """The commands, and behind them every namespace of flows, looked up when somebody asks for one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep the whole line: which office it speaks of is needed before its commands are known."""
+        ctx.meta[ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command, or the flows of a namespace; whatever is unknown is refused with the nearest."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        namespaces = {outline.namespace for outline in outlines_at(ctx).values()}
+        if cmd_name not in namespaces:
+            refuse_command(ctx, cmd_name, [*self.list_commands(ctx), *namespaces])
+        return namespace_command(cmd_name)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. What it was refused with becomes its answer; of a crash only the trace is told."""
+        try:
+            return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
+            raise
+        except Coded as refusal:
+            answer = reply_of(refusal)
+        except Exception as crash:
+            trace = Trace.new()
+            record_crash(trace.trace_id, crash, "cli")
+            answer = reply_of(crash).traced(trace, "cli")
+        finish(answer, json="--json" in ctx.meta[ARGUMENTS])
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    help="Agents draft; Engross makes it the record.",
+    epilog="Every flow is a command too: engross AGGREGATE FLOW --help. `engross flows` lists them.",
+    pretty_exceptions_enable=False,
+    rich_markup_mode=markup(),
+    suggest_commands=False,
+)
+for command in (
+    running.serve,
+    calls.flows,
+    calls.call,
+    calls.facts,
+    files.upload,
+    files.download,
+    doctor.doctor,
+    upkeep.verify,
+    upkeep.backup,
+    upkeep.restore,
+    upkeep.migrate,
+):
+    app.command()(command)
+app.command("mcp", context_settings=running.PASSED_ON, add_help_option=False)(running.mcp)
+app.add_typer(proposals.app, name="proposals")
+app.add_typer(tokens.app, name="token")

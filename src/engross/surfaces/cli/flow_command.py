@@ -1,0 +1,118 @@
+"""Every flow as a command of its own, with options made from its published schema.
+
+A command is made when somebody asks for it: which flows there are depends on the office that the line speaks of.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from engross.flows import nearest
+from engross.surfaces.client import Outline
+
+from .answering import call_and_confirm, finish
+from .field import CALL_PANEL, fields_of
+from .looks import markup, unmarked
+from .place import AsJson, any_office, scanned, taken_out, with_signature
+
+ARGUMENTS = "engross.arguments"
+OUTLINES = "engross.outlines"
+
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what would happen.", rich_help_panel=CALL_PANEL, show_default=False)
+]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="Confirm what has to be confirmed.", rich_help_panel=CALL_PANEL, show_default=False),
+]
+
+
+def flow_command(outline: Outline) -> Any:
+    """The command that calls a flow."""
+    fields = {f"field_{number}": field for number, field in enumerate(fields_of(outline.arguments))}
+
+    def run(ctx: typer.Context, json: bool, dry_run: bool = False, yes: bool = False, **given: Any) -> None:
+        place = taken_out(ctx, given)
+        said = {fields[key].name: fields[key].value(value) for key, value in given.items() if _is_given(value)}
+        with place.client() as client:
+            answer = call_and_confirm(client, outline.ref, said, dry_run=dry_run, yes=yes, json=json)
+        finish(answer, json=json, dialect=outline.dialect)
+
+    own = [field.parameter(key) for key, field in fields.items()]
+    app = typer.Typer(add_completion=False, rich_markup_mode=markup())
+    app.command(
+        outline.name,
+        help=unmarked(outline.description),
+        short_help=unmarked(outline.description.strip().partition("\n")[0]),
+        deprecated=outline.deprecated_since is not None,
+    )(with_signature(run, [*own, *_call_parameters(outline)]))
+    return get_command(app)
+
+
+class Namespace(TyperGroup):
+    """The commands of one aggregate: those that are written by hand, and every flow."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command by its name; an unknown one is refused with the nearest."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        outlines = outlines_at(ctx)
+        outline = outlines.get(f"{self.name}.{cmd_name}")
+        if outline is None:
+            refuse_command(ctx, cmd_name, self.list_commands(ctx))
+        return flow_command(outline)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """All names, those of the flows last."""
+        names = [outline.name for outline in outlines_at(ctx).values() if outline.namespace == self.name]
+        return [*super().list_commands(ctx), *names]
+
+
+def namespace_command(name: str) -> Any:
+    """The group of a namespace's flows."""
+    app = typer.Typer(
+        cls=Namespace,
+        add_completion=False,
+        no_args_is_help=True,
+        help=f"The flows of {name}.",
+        rich_markup_mode=markup(),
+        suggest_commands=False,
+    )
+    app.callback()(with_signature(any_office, ()))
+    group = get_command(app)
+    group.name = name
+    return group
+
+
+def outlines_at(ctx: Any) -> Mapping[str, Outline]:
+    """The flows of the office that the command line speaks of."""
+    kept = ctx.meta
+    if OUTLINES not in kept:
+        kept[OUTLINES] = scanned(kept[ARGUMENTS]).outlines()
+    found: Mapping[str, Outline] = kept[OUTLINES]
+    return found
+
+
+def refuse_command(ctx: Any, name: str, known: Iterable[str]) -> NoReturn:
+    """End with what there is instead of an unknown command."""
+    close = nearest(name, known)
+    hint = f"Did you mean {' or '.join(close)}?" if close else "`engross flows` lists what an office can do."
+    ctx.fail(f"No such command {name!r}. {hint}")
+    raise AssertionError("that ended the program")
+
+
+def _call_parameters(outline: Outline) -> list[inspect.Parameter]:
+    options = {"json": AsJson, **({} if outline.kind == "read" else {"dry_run": DryRun, "yes": Yes})}
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [inspect.Parameter(name, kind, default=False, annotation=option) for name, option in options.items()]
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and value != []

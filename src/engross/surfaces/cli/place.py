@@ -1,0 +1,198 @@
+"""Which office a command is about, and who stands at it."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from engross.calls import DEFAULT_TENANT, Role
+from engross.office import Settings
+from engross.office.capabilities import catalogue_of, open_office
+from engross.office.door.local import shell_principal
+from engross.surfaces.client import Client, EmbeddedPort, Outline, connect, outlines_of
+from engross.surfaces.client.connect import ADDRESSES
+
+PANEL = "Which office"
+DEFAULT_ROLE: Role = "curator"
+_DECIDED_THERE = ("data", "store", "capability", "role", "tenant")
+
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        help="The office's data folder. By default engross-data, or ENGROSS_DATA.",
+        metavar="DIR",
+        rich_help_panel=PANEL,
+    ),
+]
+Store = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        help="A PostgreSQL address, if the rows are not in the data folder.",
+        metavar="ADDRESS",
+        rich_help_panel=PANEL,
+    ),
+]
+Capability = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--capability",
+        help="A file that defines aggregates; may be repeated.",
+        metavar="FILE",
+        rich_help_panel=PANEL,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.", show_default=False)]
+_Url = Annotated[
+    str | None,
+    typer.Option("--url", help="An office that runs elsewhere, instead.", metavar="ADDRESS", rich_help_panel=PANEL),
+]
+_Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        help="Your token there. By default ENGROSS_TOKEN.",
+        metavar="TOKEN",
+        rich_help_panel=PANEL,
+    ),
+]
+_Role = Annotated[
+    str | None,
+    typer.Option(
+        "--role",
+        help=f"Act in this role; for the folder's owner. By default {DEFAULT_ROLE}.",
+        metavar="ROLE",
+        rich_help_panel=PANEL,
+    ),
+]
+_Tenant = Annotated[
+    str | None,
+    typer.Option(
+        "--tenant", help=f"For this tenant. By default {DEFAULT_TENANT}.", metavar="TENANT", rich_help_panel=PANEL
+    ),
+]
+
+
+class Place(NamedTuple):
+    """Where a call goes: to the office in a folder, opened here, or to one behind an address."""
+
+    data: Path | None = None
+    store: str | None = None
+    capability: Sequence[Path] | None = None
+    url: str | None = None
+    token: str | None = None
+    role: str | None = None
+    tenant: str | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of an office in a folder."""
+        return settings_at(self.data, self.store, self.capability)
+
+    @contextmanager
+    def client(self, usual_role: Role = DEFAULT_ROLE) -> Iterator[Client]:
+        """Somebody at the office, for as long as a command takes; the folder's owner in the usual role."""
+        self._refuse_mixing()
+        made = self._remote() if self.url else self._local(usual_role)
+        with made as client:
+            yield client
+
+    def outlines(self) -> Mapping[str, Outline]:
+        """The flows of the office, without opening it if it is in a folder."""
+        self._refuse_mixing()
+        if self.url:
+            with self._remote() as client:
+                return client.outlines()
+        return outlines_of(catalogue_of(self.settings))
+
+    def _refuse_mixing(self) -> None:
+        if self.token and not self.url:
+            raise typer.BadParameter("a token goes with --url", param_hint="--token")
+        for name in _DECIDED_THERE if self.url else ():
+            if getattr(self, name):
+                raise typer.BadParameter("the office behind --url decides about that", param_hint=f"--{name}")
+        if self.url and not self.url.lower().startswith(ADDRESSES):
+            raise typer.BadParameter(f"it begins with {' or '.join(ADDRESSES)}", param_hint="--url")
+
+    def _remote(self) -> Client:
+        return connect(self.url, token=self.token)
+
+    def _local(self, usual_role: Role) -> Client:
+        settings = self.settings
+        new = not settings.data.exists()
+        principal = shell_principal(self.role, usual_role, settings.data)
+        office = open_office(settings)
+        if new:
+            print(f"made a new office in {settings.data}", file=sys.stderr)
+        return Client(EmbeddedPort(office, self.tenant or DEFAULT_TENANT, principal, "cli"))
+
+
+def settings_at(data: Path | None, store: str | None, capability: Sequence[Path] | None = None) -> Settings:
+    """The settings of the office in a folder; what a command does not say, the environment does."""
+    return Settings.from_environment(data=data, store=store, capabilities=list(capability) if capability else None)
+
+
+OPTIONS: Mapping[str, Any] = {
+    "data": Data,
+    "store": Store,
+    "capability": Capability,
+    "url": _Url,
+    "token": _Token,
+    "role": _Role,
+    "tenant": _Tenant,
+}
+"""The options that every command about a call has, by the field of `Place` that they fill."""
+
+
+def at_office(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command that takes a `place` the options that say which."""
+    own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "place"]
+
+    @wraps(command)
+    def run(ctx: typer.Context, **given: Any) -> None:
+        command(place=taken_out(ctx, given), **given)
+
+    return with_signature(run, own)
+
+
+def any_office(**given: Any) -> None:
+    """What a group of commands takes before the command: the same options."""
+
+
+def with_signature(run: Callable[..., None], own: Iterable[inspect.Parameter]) -> Callable[..., None]:
+    """The function with parameters of its own, then those of a place."""
+    kind = inspect.Parameter.KEYWORD_ONLY
+    context = inspect.Parameter("ctx", kind, annotation=typer.Context)
+    place = [inspect.Parameter(name, kind, default=None, annotation=option) for name, option in OPTIONS.items()]
+    setattr(run, "__signature__", inspect.Signature([*own, context, *place]))  # noqa: B010
+    return run
+
+
+def taken_out(ctx: typer.Context, given: dict[str, Any]) -> Place:
+    """The place that the options of a command name, or those of the group before it."""
+    before = ctx.parent.params if ctx.parent else {}
+    return Place(**{name: given.pop(name) or before.get(name) for name in OPTIONS})
+
+
+def scanned(arguments: Sequence[str]) -> Place:
+    """The place that a command line speaks of, as far as one can tell before its commands are known."""
+    found: dict[str, Any] = {}
+    words = iter(arguments)
+    for word in words:
+        name, given, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or name not in OPTIONS:
+            continue
+        value = value if given else next(words, "")
+        if name == "capability":
+            found.setdefault(name, []).append(Path(value))
+        else:
+            found[name] = Path(value) if name == "data" else value
+    return Place(**found)

@@ -1,0 +1,83 @@
+"""Keeping an office open for others: over the network, or for one agent over standard input and output."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engross.office import Settings
+
+from .place import Capability, Data, Store
+from .printing import say
+from .stdio import split_toolsets
+
+if TYPE_CHECKING:
+    from engross.surfaces.serving import Address
+
+PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
+"""What follows `engross mcp` is read by a parser that is quicker to have than this one."""
+
+
+def serve(
+    data: Data = None,
+    store: Store = None,
+    capability: Capability = None,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = 8080,
+    unix_socket: Annotated[Path | None, typer.Option(help="Listen at this socket instead.", metavar="FILE")] = None,
+    toolsets: Annotated[str | None, typer.Option(help="Toolsets to list, separated by commas.")] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every write. Wins over everything.")] = False,
+    no_auth: Annotated[
+        bool, typer.Option("--no-auth", help="Let everybody in who reaches the port; only on this machine.")
+    ] = False,
+) -> None:
+    """Serve an office over MCP and REST until it is told to end."""
+    from engross.surfaces.serving import serve as run
+
+    settings = Settings.from_environment(
+        data=data,
+        store=store,
+        capabilities=list(capability) if capability else None,
+        read_only=read_only or None,
+    )
+    run(
+        settings,
+        host=host,
+        port=port,
+        unix_socket=unix_socket,
+        auth=not no_auth,
+        toolsets=split_toolsets(toolsets),
+        told=lambda address: _tell(settings, address),
+    )
+
+
+def mcp(ctx: typer.Context) -> None:
+    """Serve an office to one agent over standard input and output."""
+    from .stdio import run
+
+    run(ctx.args)
+
+
+def _tell(settings: Settings, address: Address) -> None:
+    """What somebody who started it needs next. Lines to be copied work from any folder."""
+    say(f"the office in {settings.data} is open", style="bold green")
+    say(f"  MCP    {address.mcp}")
+    say(f"  REST   {address.url}, described at {address.docs}")
+    owner, agent = _text_of(address.owner_token), _text_of(address.agent_token)
+    if address.owner_token:
+        say(f"  token  {address.owner_token} for you, {address.agent_token} for your agent")
+    say("connect an MCP client:")
+    header = f' --header "Authorization: Bearer {agent}"' if agent else ""
+    say(f"  claude mcp add --transport http engross {address.mcp}{header}")
+    say("a first call to try:")
+    say(f"  engross facts --url {address.url}" + (f' --token "{owner}"' if owner else ""))
+    sys.stdout.flush()
+
+
+def _text_of(file: Path | None) -> str | None:
+    """What a shell replaces by the text of a token, which is not for the screen."""
+    return f"$(cat {shlex.quote(str(file.absolute()))})" if file else None

@@ -1,0 +1,88 @@
+"""`engross mcp`: an office for one agent, over standard input and output.
+
+An MCP client starts this program and waits for it, so it has a small parser of its own: the libraries behind the other
+commands would cost a tenth of the time to the first answer.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engross.replies import Coded, Reply, exit_code, reply_of
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
+
+INTERRUPTED = 130
+OPTIONS: Sequence[tuple[str, dict[str, object]]] = (
+    ("--data", {"type": Path, "metavar": "DIR", "help": "the office's data folder (engross-data, or ENGROSS_DATA)"}),
+    ("--store", {"metavar": "ADDRESS", "help": "a PostgreSQL address, if the rows are not in the data folder"}),
+    ("--role", {"default": "agent", "help": "the agent's role; only the folder's owner may name another than agent"}),
+    ("--tenant", {"help": "for this tenant (main)"}),
+    ("--toolsets", {"metavar": "A,B", "help": "toolsets to list, separated by commas"}),
+    ("--read-only", {"action": "store_true", "help": "refuse every write; wins over everything"}),
+    (
+        "--capability",
+        {"action": "append", "type": Path, "metavar": "FILE", "help": "a file that defines aggregates; repeatable"},
+    ),
+)
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Serve until the client goes away. Standard output belongs to the protocol, so refusals go to the other one."""
+    try:
+        _serve(parser().parse_args(list(arguments)))
+    except Coded as refusal:
+        _tell(reply_of(refusal))
+        sys.exit(exit_code(reply_of(refusal)))
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def parser() -> ArgumentParser:
+    """Reads the options."""
+    from argparse import ArgumentParser
+
+    made = ArgumentParser(
+        "engross mcp", description="Serve an office to one agent over standard input and output.", allow_abbrev=False
+    )
+    for name, facets in OPTIONS:
+        made.add_argument(name, **facets)  # type: ignore[arg-type]
+    return made
+
+
+def split_toolsets(given: str | None) -> frozenset[str] | None:
+    """Names separated by commas."""
+    return None if given is None else frozenset(name.strip() for name in given.split(",") if name.strip())
+
+
+def _serve(options: Namespace) -> None:
+    from asyncio import run as run_loop
+
+    from engross.calls import DEFAULT_TENANT
+    from engross.office import Settings
+    from engross.office.capabilities import open_office
+    from engross.surfaces.desk import Desk
+    from engross.surfaces.mcp import serve_stdio
+
+    settings = Settings.from_environment(
+        data=options.data,
+        store=options.store,
+        capabilities=options.capability,
+        read_only=options.read_only or None,
+    )
+    office = open_office(settings)
+    try:
+        caller = office.door.stdio_caller(options.role, settings.data, tenant=options.tenant or DEFAULT_TENANT)
+        run_loop(serve_stdio(Desk(office, toolsets=split_toolsets(options.toolsets)), caller))
+    finally:
+        office.close()
+
+
+def _tell(answer: Reply) -> None:
+    import orjson
+
+    print(f"{answer.message_key} {answer.message} {orjson.dumps(answer.data).decode()}", file=sys.stderr)

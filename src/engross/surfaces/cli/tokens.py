@@ -1,0 +1,120 @@
+"""Tokens: who may come in from elsewhere, and until when."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from engross.calls import Role
+from engross.replies import Reply, reply
+
+from .answering import finish
+from .place import AsJson, Place, at_office
+from .printing import print_fields, print_table, say
+
+KEEPER: Role = "admin"
+"""The role in which the folder's owner looks after tokens, unless another is named."""
+COLUMNS = ("id", "principal", "type", "roles", "status", "expires_at", "note")
+PRIVATE = 0o600
+
+app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the tokens that let callers in.")
+
+
+@app.command()
+@at_office
+def create(
+    place: Place,
+    principal: Annotated[str, typer.Argument(help="Who it stands for.")],
+    type: Annotated[str, typer.Option(help="What they are: human, agent or service.")] = "agent",
+    roles: Annotated[
+        list[str] | None, typer.Option(help="A right it carries; may be repeated. An agent has `agent` without it.")
+    ] = None,
+    scopes: Annotated[
+        list[str] | None, typer.Option(help="A scope, for policies that ask about it; may be repeated.")
+    ] = None,
+    expires_in_days: Annotated[int | None, typer.Option(help="How long it is good; else until it is revoked.")] = None,
+    note: Annotated[str | None, typer.Option(help="What it is for.")] = None,
+    to: Annotated[Path | None, typer.Option(help="Write it to this file, for its owner only.", metavar="FILE")] = None,
+    json: AsJson = False,
+) -> None:
+    """Make a token and print its text, which is a secret, and nothing else, to standard output."""
+    if place.url:
+        raise typer.BadParameter("a token is made where the office's folder is", param_hint="--url")
+    asked = {
+        "principal": principal,
+        "type": type,
+        "roles": roles or (["agent"] if type == "agent" else None),
+        "scopes": scopes or None,
+        "expires_in_days": expires_in_days,
+        "note": note,
+    }
+    if to is not None and to.exists():
+        raise typer.BadParameter(f"{to} is there already", param_hint="--to")
+    with place.client(KEEPER) as client:
+        answer = client.call("door.create-token", {name: value for name, value in asked.items() if value is not None})
+        text = client.office.door.text_of(client.tenant, answer.data["token"]["id"]) if answer.ok else ""
+    if not answer.ok:
+        finish(answer, json=json)
+    if to is not None:
+        _write(to, text)
+    finish(_with_text(answer, text) if to is None else answer, json=json, show=_show_token)
+
+
+@app.command("list")
+@at_office
+def list_(
+    place: Place,
+    limit: Annotated[int | None, typer.Option(help="So many at the most.")] = None,
+    cursor: Annotated[str | None, typer.Option(help="Where the last page ended.")] = None,
+    json: AsJson = False,
+) -> None:
+    """List the tokens that were made, ended ones too. Their texts are not shown."""
+    asked: dict[str, Any] = {"limit": limit, "cursor": cursor}
+    with place.client(KEEPER) as client:
+        answer = client.call("door.list-tokens", {name: value for name, value in asked.items() if value is not None})
+    finish(answer, json=json, show=_show_page)
+
+
+@app.command()
+@at_office
+def revoke(
+    place: Place,
+    token_id: Annotated[str | None, typer.Argument(metavar="ID", help="The token's id, not its text.")] = None,
+    jti: Annotated[str | None, typer.Option(help="The jti of a token of the issuer's, instead.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Revoke a token: it is refused from now on, in every process. There is no way back."""
+    asked = {"token_id": token_id, "jti": jti}
+    with place.client(KEEPER) as client:
+        answer = client.call("door.revoke-token", {name: value for name, value in asked.items() if value is not None})
+    finish(answer, json=json)
+
+
+def _with_text(answer: Reply, text: str) -> Reply:
+    told = reply(answer.code, answer.params, {**answer.data, "text": text})
+    return told if answer.trace is None else told.traced(answer.trace, answer.tool, answer.duration_ms)
+
+
+def _show_token(answer: Reply) -> None:
+    if "text" in answer.data:
+        say(answer.data["text"])
+    print_fields(answer.data["token"], stream=sys.stderr)
+
+
+def _show_page(answer: Reply) -> None:
+    if not answer.data["tokens"]:
+        say("no tokens")
+        return
+    print_table([{**token, "roles": " ".join(token.get("roles", ()))} for token in answer.data["tokens"]], COLUMNS)
+    if answer.data["next_cursor"]:
+        say(f"more: --cursor {answer.data['next_cursor']}")
+
+
+def _write(file: Path, text: str) -> None:
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+    with os.fdopen(handle, "w") as stream:
+        stream.write(f"{text}\n")

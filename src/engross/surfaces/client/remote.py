@@ -1,0 +1,219 @@
+"""An office somewhere else, spoken to over REST.
+
+A network may lose a call or its answer. Both end in a Reply of type E, which says where the outcome is not known;
+repeating a write with the same client_request_id is safe either way.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from hashlib import sha256
+from math import isfinite
+from typing import IO, Any
+from urllib.parse import quote, urlencode
+
+import httpx2
+import orjson
+
+from engross.flows import LIMITS, admissible, shortened, unknown_flow
+from engross.replies import Coded, Failed, Invalid, Reply, Trace, codes, received, reply, reply_of
+from engross.replies.envelopes import REPLY_JSON
+
+from .content import Upload, opened, pieces
+from .described import outlines_in
+from .outline import Outline
+from .port import Options
+
+CONNECT_SECONDS = 5.0
+ON_THE_WAY_SECONDS = 5.0
+"""What the network may take on top of what the office may take."""
+SHORTEST_SECONDS = 0.001
+MOST_AT_ONCE = 64
+KEEP, GET = "record.keep-blob", "record.get-blob"
+# Only what is no JSON is refused here; how much of it is too much, the office knows.
+_ANY_JSON = LIMITS._replace(depth=200, values=10**9, text=10**9, size=10**9, key=10**6)
+_REF = re.compile(r"[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*")
+_NEVER_SENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
+    httpx2.InvalidURL,
+)
+
+
+class RemotePort:
+    """A credential at an office that others run. Who it stands for, the office decides."""
+
+    def __init__(self, url: str, token: str | None = None, *, call_seconds: float = 30.0) -> None:
+        self.url = url.rstrip("/")
+        self._call_seconds = call_seconds
+        self._http = httpx2.Client(headers={"Authorization": f"Bearer {token}"} if token else {})
+
+    def __repr__(self) -> str:
+        return f"<RemotePort {self.url}>"
+
+    def call(self, flow: str, arguments: Any, options: Options) -> Reply:
+        """Call a flow, and wait."""
+        trace = Trace.from_headers(options.get("traceparent"), options.get("tracestate"))
+        issues = admissible(arguments, _ANY_JSON)
+        if issues:
+            return reply_of(Invalid.many(issues)).traced(trace, shortened(flow))
+        if not (isinstance(flow, str) and _REF.fullmatch(flow)):
+            return reply_of(self._unknown(flow)).traced(trace, shortened(flow))
+        headers = {"Content-Type": "application/json", **_headers(options)}
+        seconds = options.get("timeout")
+        body = orjson.dumps(arguments)
+        address = f"/v1/{flow.replace('.', '/')}"
+        return self._asked(flow, trace, address, headers, body, self._call_seconds if seconds is None else seconds)
+
+    async def acall(self, flow: str, arguments: Any, options: Options) -> Reply:
+        """Call a flow on an event loop."""
+        from asyncio import get_running_loop
+
+        return await get_running_loop().run_in_executor(self._threads, self.call, flow, arguments, options)
+
+    def upload(self, upload: Upload) -> Reply:
+        """Send bytes to the office, a piece at a time."""
+        headers = {"Content-Type": upload.media_type}
+        if upload.client_request_id is not None:
+            headers["Idempotency-Key"] = f'"{upload.client_request_id}"'
+        address = f"/v1/blobs?{urlencode({'name': upload.name})}"
+        with opened(upload.content) as (stream, size):
+            if size is not None:
+                headers["Content-Length"] = str(size)
+            return self._asked(KEEP, Trace.new(), address, headers, pieces(stream), self._call_seconds)
+
+    def download(self, content_hash: str, target: IO[bytes]) -> Reply:
+        """Fetch bytes from the office, a piece at a time."""
+        answer = self.call(GET, {"content_hash": content_hash}, {})
+        if not answer.ok:
+            return answer
+        found = sha256()
+        try:
+            address = f"{self.url}/v1/blobs/{quote(content_hash, safe='')}"
+            with self._http.stream("GET", address, timeout=_patience(self._call_seconds)) as response:
+                for piece in response.iter_bytes():
+                    found.update(piece)
+                    target.write(piece)
+        except httpx2.HTTPError as error:
+            return _lost(error).traced(answer.trace or Trace.new(), GET)
+        if found.hexdigest() != content_hash:
+            return _unreachable("the bytes did not arrive whole").traced(answer.trace or Trace.new(), GET)
+        return answer
+
+    def namespaces(self) -> Mapping[str, tuple[str, ...]]:
+        """The names of all flows, by namespace; none while the office cannot be reached."""
+        names: dict[str, tuple[str, ...]] = {}
+        try:
+            for outline in self._outlines.values():
+                names[outline.namespace] = (*names.get(outline.namespace, ()), outline.name)
+        except Failed:
+            return {}
+        return names
+
+    def outlines(self) -> Mapping[str, Outline]:
+        """Every flow by ref."""
+        return self._outlines
+
+    def close(self) -> None:
+        """Let go."""
+        if "_threads" in self.__dict__:
+            self._threads.shutdown()
+        self._http.close()
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="engross-remote")
+
+    @cached_property
+    def _outlines(self) -> dict[str, Outline]:
+        try:
+            document = self._http.get(f"{self.url}/openapi.json", timeout=_patience(self._call_seconds)).json()
+            return outlines_in(document)
+        except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError, LookupError, TypeError, ValueError) as error:
+            data = {"problem": type(error).__name__}
+            raise Failed(codes.OFFICE_UNREACHABLE, data=data) from error
+
+    def _unknown(self, flow: object) -> Coded:
+        """What the office would say about a name that cannot be part of an address."""
+        try:
+            known = self._outlines
+        except Failed as failure:
+            return failure
+        return unknown_flow(flow, known, {one.tool: ref for ref, one in known.items() if one.tool})
+
+    def _asked(
+        self,
+        flow: str,
+        trace: Trace,
+        address: str,
+        headers: Mapping[str, str],
+        content: bytes | Iterable[bytes],
+        seconds: float,
+    ) -> Reply:
+        started = time.perf_counter()
+        told = {**headers, "Accept": REPLY_JSON, "traceparent": trace.traceparent}
+        if trace.tracestate is not None:
+            told["tracestate"] = trace.tracestate
+        try:
+            response = self._http.post(self.url + address, content=content, headers=told, timeout=_patience(seconds))
+            if response.headers.get("content-type") == REPLY_JSON:
+                return _read(response.content)
+            answer = _unreachable("what answered is no office", status=response.status_code, outcome="unknown")
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            answer = _lost(error)
+        except RuntimeError:
+            answer = _unreachable("this client was closed")
+        return answer.traced(trace, shortened(flow), round((time.perf_counter() - started) * 1000, 3))
+
+
+def _headers(options: Options) -> dict[str, str]:
+    """The options of a call that travel as headers. As everywhere, an id that is none counts as not given."""
+    told = {"X-Correlation-ID": options.get("correlation_id"), "X-Causation-ID": options.get("causation_id")}
+    headers = {name: value for name, value in told.items() if isinstance(value, str) and _is_fit(value)}
+    seconds = options.get("timeout")
+    if seconds is not None and isfinite(seconds):
+        headers["Engross-Timeout"] = f"{max(seconds, SHORTEST_SECONDS):.3f}"
+    if options.get("dry_run"):
+        headers["Engross-Dry-Run"] = "true"
+    if options.get("break_glass"):
+        headers["Engross-Break-Glass"] = "true"
+    if pins := options.get("pins"):
+        headers["Engross-Pins"] = urlencode(dict(pins))
+    return headers
+
+
+def _is_fit(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+def _patience(seconds: float) -> httpx2.Timeout:
+    answering = max(seconds, 0.0) + ON_THE_WAY_SECONDS if isfinite(seconds) else None
+    return httpx2.Timeout(answering, connect=CONNECT_SECONDS)
+
+
+def _read(body: bytes) -> Reply:
+    try:
+        return received(orjson.loads(body))
+    except ValueError:
+        return received(None)
+
+
+def _lost(error: Exception) -> Reply:
+    """What a failing network comes to: nothing was sent, or nobody knows what became of it."""
+    if isinstance(error, _NEVER_SENT):
+        return _unreachable(type(error).__name__)
+    if isinstance(error, httpx2.TimeoutException):
+        return reply(codes.TIMEOUT, data={"outcome": "unknown"})
+    return _unreachable(type(error).__name__, outcome="unknown")
+
+
+def _unreachable(problem: str, **more: Any) -> Reply:
+    return reply(codes.OFFICE_UNREACHABLE, data={"problem": problem, **more})

@@ -1,0 +1,151 @@
+"""Standard input and output as lines of bytes.
+
+A pipe or a socket is read and written by the event loop itself, without a thread for every line. A file or a terminal,
+which no event loop can wait for, is left to threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from stat import S_ISFIFO, S_ISSOCK
+from typing import BinaryIO, NamedTuple, Protocol
+
+READ_SIZE = 64 * 1024
+
+
+class Wire(NamedTuple):
+    """Where the client writes to, and where it reads from."""
+
+    incoming: BinaryIO
+    outgoing: BinaryIO
+
+
+@contextmanager
+def claimed() -> Iterator[Wire]:
+    """The standard streams, for the protocol alone; everybody else gets nothing in, and standard error out."""
+    sys.stdout.flush()
+    kept = _private(0), _private(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    try:
+        with (
+            os.fdopen(_private(kept[0]), "rb", buffering=0) as incoming,
+            os.fdopen(_private(kept[1]), "wb", buffering=0) as outgoing,
+        ):
+            yield Wire(incoming, outgoing)
+    finally:
+        # What was printed meanwhile still belongs to standard error.
+        sys.stdout.flush()
+        for descriptor, private in enumerate(kept):
+            os.dup2(private, descriptor)
+            os.close(private)
+
+
+def _private(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+class _Source(Protocol):
+    async def read(self, size: int, /) -> bytes:
+        """Some bytes; none at the end."""
+
+
+class Lines:
+    """Lines of at most so many bytes. A longer one comes as `too_long`, without its content; blank ones are skipped."""
+
+    def __init__(self, source: _Source, most: int, too_long: bytes) -> None:
+        self._source = source
+        self._most = most
+        self._too_long = too_long
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        pending, skipping = bytearray(), False
+        while chunk := await self._source.read(READ_SIZE):
+            *ended, rest = chunk.split(b"\n")
+            for part in ended:
+                line = bytes(pending + part)
+                pending.clear()
+                if skipping or len(line) > self._most:
+                    yield self._too_long
+                elif line.strip():
+                    yield line
+                skipping = False
+            pending += rest
+            if len(pending) > self._most:
+                pending.clear()
+                skipping = True
+        if pending.strip():
+            yield bytes(pending)
+
+
+class Pen:
+    """Writes text. A client that has stopped reading is not written to, and that is no failure of ours."""
+
+    def __init__(self, outgoing: BinaryIO, writer: asyncio.StreamWriter | None) -> None:
+        self._outgoing = outgoing
+        self._writer = writer
+
+    async def write(self, text: str) -> None:
+        """Write one message with its end of line."""
+        data = text.encode("utf-8", "replace")
+        with suppress(OSError):
+            if self._writer is None:
+                await asyncio.to_thread(self._outgoing.write, data)
+            else:
+                self._writer.write(data)
+                await self._writer.drain()
+
+    async def flush(self) -> None:
+        """Nothing is held back."""
+
+    async def finish(self, seconds: float) -> None:
+        """See to it that everything is written, if anybody reads it in that time."""
+        if self._writer is not None:
+            self._writer.close()
+            with suppress(OSError, TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._writer.wait_closed()
+
+
+class _Threaded:
+    """A file that is read by threads."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    async def read(self, size: int, /) -> bytes:
+        """Some bytes; none at the end."""
+        return await asyncio.to_thread(self._file.read, size)
+
+
+async def source_of(file: BinaryIO) -> _Source:
+    """Reads from a pipe by the event loop, from anything else by threads."""
+    if not _is_pipe(file):
+        return _Threaded(file)
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=READ_SIZE, loop=loop)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), file)
+    return reader
+
+
+async def pen_for(file: BinaryIO) -> Pen:
+    """Writes to a pipe by the event loop, to anything else by threads."""
+    if not _is_pipe(file):
+        return Pen(file, None)
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.connect_write_pipe(
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader(loop=loop), loop=loop), file
+    )
+    return Pen(file, asyncio.StreamWriter(transport, protocol, None, loop))
+
+
+def _is_pipe(file: BinaryIO) -> bool:
+    mode = os.fstat(file.fileno()).st_mode
+    return S_ISFIFO(mode) or S_ISSOCK(mode)

@@ -1,0 +1,161 @@
+"""MCP over HTTP: the SDK's endpoint, with the caller that the door admitted.
+
+A client of the handshake era has a session, which belongs to the credential that opened it. One of the later era sends
+requests that stand alone; unless it wants to hear of progress, they are answered without a stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import lru_cache
+
+import orjson
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.types import Message, Receive, Scope, Send
+
+from engross.calls import Caller
+from engross.replies import Invalid, Trace, codes, http, reply_of
+from engross.surfaces.desk import Desk
+from engross.surfaces.presence import CALLER
+
+from .lane import Lane
+from .server import make_parts
+from .window import Window
+
+MOST_BYTES = 4 * 1024 * 1024
+_HANDSHAKE = frozenset([b"", *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)])
+"""The versions that begin with a handshake, whose first request does not say which it is."""
+_WANT_A_STREAM = (b"progressToken", b"io.modelcontextprotocol/logLevel")
+
+
+class McpApp:
+    """The ASGI application; `run` has to be entered before the first request."""
+
+    def __init__(
+        self, desk: Desk, allowed_hosts: Sequence[str] | None, allowed_origins: Sequence[str], most_bytes: int
+    ) -> None:
+        self.server, self._subscriptions = make_parts(desk, CALLER.get, "mcp-http")
+        security = TransportSecuritySettings(
+            enable_dns_rebinding_protection=allowed_hosts is not None,
+            allowed_hosts=list(allowed_hosts or ()),
+            allowed_origins=list(allowed_origins),
+        )
+        self._most_bytes = most_bytes
+        # Who has Host and Origin looked at here has it done by the SDK.
+        self._lane = Lane(Window(desk, CALLER.get, "mcp-http")) if allowed_hosts is None else None
+        self._streaming = StreamableHTTPSessionManager(
+            self.server, security_settings=security, max_request_body_size=most_bytes
+        )
+        self._brief = StreamableHTTPSessionManager(
+            self.server,
+            security_settings=security,
+            max_request_body_size=most_bytes,
+            stateless=True,
+            json_response=True,
+        )
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve while this is entered."""
+        async with AsyncExitStack() as running:
+            await running.enter_async_context(self._streaming.run())
+            await running.enter_async_context(self._brief.run())
+            yield
+
+    def end_streams(self) -> None:
+        """Tell those who listen for changes that this is the end: a server that waits for them would wait for ever."""
+        self._subscriptions.close()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        caller = scope.get("state", {}).get("caller") or CALLER.get(None)
+        if caller is None:
+            await _refuse(send, Invalid(codes.AUTH_REQUIRED), 401)
+            return
+        CALLER.set(caller)
+        # Of a header that comes twice the first one counts, here as in the SDK.
+        headers = dict(reversed(scope["headers"]))
+        body = b""
+        if scope["method"] == "POST":
+            received = await _body(headers, receive, self._most_bytes)
+            if received is None:
+                size = {"what": "The request", "limit": self._most_bytes}
+                await _refuse(send, Invalid(codes.LIMIT_EXCEEDED, size), 413)
+                return
+            body, receive = received, _again(received, receive)
+            if self._lane is not None and await self._lane.answered(scope, headers, body, send):
+                return
+        manager = self._streaming if _wants_a_stream(headers, body) else self._brief
+        await manager.handle_request({**scope, "user": _owner(caller)}, receive, send)
+
+
+def mcp_app(
+    desk: Desk,
+    *,
+    allowed_hosts: Sequence[str] | None = None,
+    allowed_origins: Sequence[str] = (),
+    most_bytes: int = MOST_BYTES,
+) -> McpApp:
+    """MCP over HTTP at a desk, for the hosts and origins named: `127.0.0.1:*` stands for every port.
+
+    None are named where whoever serves this has looked at Host and Origin already.
+    """
+    return McpApp(desk, allowed_hosts, allowed_origins, most_bytes)
+
+
+def _wants_a_stream(headers: dict[bytes, bytes], body: bytes) -> bool:
+    """Is there a session, or may there be something to say before the answer?"""
+    if headers.get(b"mcp-protocol-version", b"") in _HANDSHAKE:
+        return True
+    # A client that takes no stream has to be told so, by the SDK.
+    return b"text/event-stream" not in headers.get(b"accept", b"") or any(word in body for word in _WANT_A_STREAM)
+
+
+@lru_cache(maxsize=1024)
+def _owner(caller: Caller) -> AuthenticatedUser:
+    """The caller as the SDK knows whom a session belongs to."""
+    owner = orjson.dumps([caller.tenant, caller.principal.id, caller.principal.type, caller.credential]).decode()
+    return AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
+
+
+async def _body(headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes | None:
+    """The body of a request; None if it is too large to be read."""
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit() and int(declared) > most:
+        return None
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > most:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """What was received once more, then what comes after it."""
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return first.pop() if first else await receive()
+
+    return replay
+
+
+async def _refuse(send: Send, refusal: Invalid, status: int) -> None:
+    _, headers, media_type, body = http(reply_of(refusal).traced(Trace.new()))
+    told = {"content-type": media_type, **headers}
+    await send(
+        {
+            "type": "http.response.start",
+            "status": status,
+            "headers": [(name.lower().encode(), value.encode()) for name, value in told.items()],
+        }
+    )
+    await send({"type": "http.response.body", "body": orjson.dumps({**body, "status": status})})

@@ -1,0 +1,209 @@
+"""Hearing of changes: of a record, of a proposal's decision.
+
+A client of the handshake era subscribes to addresses and is notified as long as its session lasts; one of the later era
+opens a stream and listens. Both hear of what the feed of their tenant finds, of no more than they may read, and of
+nothing any more once their credential is revoked, which the feed tells as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+import mcp_types as types
+from mcp.server.subscriptions import ListenHandler, ResourceUpdated, ServerEvent
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
+
+from engross.flows import Topic
+from engross.office import Change
+
+from .logs import connection_of
+from .protocol import unknown_resource
+from .window import RequestContext, Visit, Window
+
+MOST_STREAMS = 1024
+MOST_ADDRESSES = 1000
+_KEPT = "engross.subscriptions"
+
+Topics = dict[str, Topic | None]
+
+
+class Subscriptions:
+    """What the requests about subscriptions answer."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+        self._streams: set[ListenHandler] = set()
+
+    async def subscribe(self, context: RequestContext, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        """Answer `resources/subscribe` of the handshake era."""
+        visit = self._window.visit(context)
+        topics = _topics(visit, [params.uri])
+        if not topics:
+            raise unknown_resource(context, params.uri)
+        subscriber = await self._subscriber(context, visit)
+        if len(subscriber.topics) >= MOST_ADDRESSES:
+            raise MCPError(INVALID_PARAMS, "Too many subscriptions")
+        subscriber.topics |= topics
+        return types.EmptyResult()
+
+    async def unsubscribe(self, context: RequestContext, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        """Answer `resources/unsubscribe` of the handshake era."""
+        subscriber: Subscriber | None = connection_of(context).state.get(_KEPT)
+        if subscriber is not None:
+            subscriber.topics.pop(params.uri, None)
+        return types.EmptyResult()
+
+    async def listen(
+        self, context: RequestContext, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Answer `subscriptions/listen` of the later era; what is not there is not acknowledged."""
+        if len(self._streams) >= MOST_STREAMS:
+            raise MCPError(INTERNAL_ERROR, "Subscription limit reached")
+        visit = self._window.visit(context)
+        wanted = (params.notifications.resource_subscriptions or [])[:MOST_ADDRESSES]
+        hearing = await Hearing.begun(visit, _topics(visit, wanted))
+        stream = ListenHandler(hearing)
+        hearing.when_revoked = stream.close
+        self._streams.add(stream)
+        try:
+            honoured = types.SubscriptionFilter(resource_subscriptions=list(hearing.topics))
+            return await stream(context, types.SubscriptionsListenRequestParams(notifications=honoured))
+        finally:
+            self._streams.discard(stream)
+            hearing.end()
+
+    def close(self) -> None:
+        """End every stream, and say so to those who listen."""
+        for stream in list(self._streams):
+            stream.close()
+
+    async def _subscriber(self, context: RequestContext, visit: Visit) -> Subscriber:
+        connection = connection_of(context)
+        subscriber: Subscriber | None = connection.state.get(_KEPT)
+        if subscriber is None:
+            subscriber = connection.state[_KEPT] = Subscriber(context)
+            connection.exit_stack.callback(subscriber.end)
+        await subscriber.listen(visit)
+        return subscriber
+
+
+class Hearing:
+    """A listener of the feed, on an event loop; to the SDK, a bus that carries what this caller wants to hear."""
+
+    def __init__(self, topics: Topics, revocation: tuple[str, str]) -> None:
+        self.topics = topics
+        self.when_revoked: Callable[[], None] = lambda: None
+        self._revocation = revocation
+        self._loop = asyncio.get_running_loop()
+        self._deliver: Callable[[ServerEvent], None] | None = None
+        self._early: list[ServerEvent] = []
+        self._leave: Callable[[], None] = lambda: None
+
+    @classmethod
+    async def begun(cls, visit: Visit, topics: Topics) -> Hearing:
+        """Listen from now on: what is committed after this is heard."""
+        office = visit.desk.office
+        hearing = cls(topics, office.door.revocation(visit.caller))
+        feed = office.feed
+        beginning = asyncio.ensure_future(asyncio.to_thread(feed.listen, visit.caller.tenant, hearing._heard))
+        try:
+            hearing._leave = await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            # The thread goes on all the same: what it begins must not be left listening for nobody.
+            beginning.add_done_callback(lambda begun: begun.exception() or begun.result()())
+            raise
+        return hearing
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Deliver events to this listener, those that came before it too."""
+        self._deliver = listener
+        for event in self._early:
+            listener(event)
+        return self.end
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Deliver an event of our own making."""
+        self._arrived([event])
+
+    def end(self) -> None:
+        """Hear no more."""
+        self._deliver = None
+        self._leave()
+
+    def _heard(self, change: Change) -> None:
+        """On the feed's thread."""
+        if (change.aggregate, change.subject) == self._revocation:
+            self._on_the_loop(self._revoked)
+            return
+        topics = list(self.topics.items())
+        events: list[ServerEvent] = [
+            ResourceUpdated(uri)
+            for uri, topic in topics
+            if topic is not None and topic.covers(change.aggregate, change.subject)
+        ]
+        if events:
+            self._on_the_loop(lambda: self._arrived(events))
+
+    def _on_the_loop(self, act: Callable[[], None]) -> None:
+        # A loop that has ended takes nobody's news.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(act)
+
+    def _revoked(self) -> None:
+        self.end()
+        self.when_revoked()
+
+    def _arrived(self, events: Iterable[ServerEvent]) -> None:
+        for event in events:
+            if self._deliver is None:
+                self._early.append(event)
+            else:
+                self._deliver(event)
+
+
+class Subscriber:
+    """A session of the handshake era that wants to be notified."""
+
+    def __init__(self, context: RequestContext) -> None:
+        self.topics: Topics = {}
+        self._hearing: Hearing | None = None
+        self._beginning = asyncio.Lock()
+        self._session = context.session
+        self._sending: set[asyncio.Task[Any]] = set()
+
+    async def listen(self, visit: Visit) -> None:
+        """Begin to listen, once."""
+        async with self._beginning:
+            if self._hearing is None:
+                self._hearing = await Hearing.begun(visit, self.topics)
+                self._hearing.subscribe(self.notify)
+
+    def notify(self, event: ServerEvent) -> None:
+        """Send one notification, in its own time."""
+        assert isinstance(event, ResourceUpdated)
+        if event.uri in self.topics:
+            task = asyncio.get_running_loop().create_task(self._send(event.uri))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+
+    def end(self) -> None:
+        """The session is over."""
+        if self._hearing is not None:
+            self._hearing.end()
+        for task in self._sending:
+            task.cancel()
+
+    async def _send(self, uri: str) -> None:
+        # A client that has gone hears nothing more.
+        with suppress(Exception):
+            await self._session.send_resource_updated(uri)
+
+
+def _topics(visit: Visit, uris: Iterable[str]) -> Topics:
+    """Whose facts change what is at these addresses, where the caller may read it."""
+    found = {uri: visit.desk.resource(visit.caller, uri, visit.surface) for uri in uris}
+    return {uri: one.topic for uri, one in found.items() if one is not None}

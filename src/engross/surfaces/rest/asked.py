@@ -1,0 +1,131 @@
+"""What the head of a request says: its headers, its query, and how the call is to be made."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any, NoReturn
+from urllib.parse import parse_qsl
+
+from starlette.types import Scope
+
+from engross.flows import Flow
+from engross.replies import Invalid, codes
+
+BLANKS = b" \t"
+MOST_FIELDS = 1000
+MOST_PINS = 16
+DRY_RUN = "dry_run"
+_YES = {"true": True, "1": True, "?1": True, "false": False, "0": False, "?0": False}
+_TEXTS = (
+    (b"traceparent", "traceparent"),
+    (b"tracestate", "tracestate"),
+    (b"x-correlation-id", "correlation_id"),
+    (b"x-causation-id", "causation_id"),
+)
+
+Fields = list[tuple[str, str]]
+
+
+class Asked:
+    """One request, as far as its head tells."""
+
+    __slots__ = ("_query", "headers", "method")
+
+    def __init__(self, scope: Scope) -> None:
+        self.method: str = scope["method"]
+        self._query: bytes = scope["query_string"]
+        self.headers: dict[bytes, bytes] = {}
+        # A header that is there twice is a list. What must be one thing is then no such thing, and refused as that.
+        for name, value in scope["headers"]:
+            value = value.strip(BLANKS)
+            self.headers[name] = value if name not in self.headers else self.headers[name] + b", " + value
+
+    def header(self, name: bytes) -> str | None:
+        """A header's text."""
+        value = self.headers.get(name)
+        return None if value is None else value.decode("latin-1")
+
+    @property
+    def key(self) -> str | None:
+        """The Idempotency-Key. As a structured field it is quoted; what a key may hold needs no escapes."""
+        text = self.header(b"idempotency-key")
+        return text[1:-1] if text is not None and len(text) > 1 and text[0] == text[-1] == '"' else text
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of the query, in their order."""
+        if not self._query:
+            return []
+        try:
+            return parse_qsl(
+                self._query.decode("ascii"),
+                keep_blank_values=True,
+                strict_parsing=False,
+                errors="strict",
+                max_num_fields=MOST_FIELDS,
+            )
+        except UnicodeDecodeError:
+            raise Invalid(codes.MALFORMED_INPUT, {"problem": "the query is not UTF-8"}) from None
+        except ValueError:
+            over = {"what": "The number of fields in the query", "limit": MOST_FIELDS}
+            raise Invalid(codes.LIMIT_EXCEEDED, over) from None
+
+    @property
+    def trace(self) -> dict[str, Any]:
+        """Where the call comes from, as options of a request."""
+        headers = self.headers
+        return {option: headers[name].decode("latin-1") for name, option in _TEXTS if name in headers}
+
+    def options(self, flow: Flow, call_seconds: float) -> dict[str, Any]:
+        """How else the call is to be made, as options of a request."""
+        headers, options = self.headers, dict[str, Any]()
+        if b"engross-timeout" in headers:
+            options["timeout"] = min(self._seconds(), flow.timeout_seconds, call_seconds)
+        if b"engross-pins" in headers:
+            options["pins"] = self._pins()
+        for name, option in ((b"engross-dry-run", DRY_RUN), (b"engross-break-glass", "break_glass")):
+            if name in headers:
+                options[option] = self.truth(name)
+        return options
+
+    def _seconds(self) -> float:
+        try:
+            seconds = float(self.headers[b"engross-timeout"])
+        except ValueError:
+            seconds = 0.0
+        if not isfinite(seconds) or seconds <= 0:
+            refuse_header("Engross-Timeout", "it takes a number of seconds above 0")
+        return seconds
+
+    def _pins(self) -> dict[str, str]:
+        text = self.headers[b"engross-pins"].decode("latin-1")
+        try:
+            pins = parse_qsl(text, strict_parsing=True, errors="strict", max_num_fields=MOST_PINS)
+        except ValueError:
+            refuse_header("Engross-Pins", "it takes pairs such as model_id=m1, joined by &")
+        return dict(pins)
+
+    def truth(self, name: bytes) -> bool:
+        """Whether a header says yes."""
+        said = _YES.get(self.headers[name].decode("latin-1").lower())
+        if said is None:
+            refuse_header(name.decode().title(), "it takes true or false")
+        return said
+
+
+def take_dry_run(fields: Fields, options: dict[str, Any]) -> Fields:
+    """The fields without `dry_run`, which goes to the options."""
+    rest = [field for field in fields if field[0] != DRY_RUN]
+    for name, text in fields:
+        if name == DRY_RUN:
+            said = _YES.get(text.lower())
+            if said is None or options.get(DRY_RUN, said) is not said:
+                problem = "dry_run takes true or false, once"
+                raise Invalid(codes.VALIDATION_ERROR, {"problem": problem}, field=DRY_RUN)
+            options[DRY_RUN] = said
+    return rest
+
+
+def refuse_header(name: str, problem: str) -> NoReturn:
+    """The header does not say what such a header can say."""
+    raise Invalid(codes.VALIDATION_ERROR, {"problem": f"{name}: {problem}"}, details={"header": name})

@@ -1,0 +1,134 @@
+"""Every flow at an address of its own: POST with its arguments as JSON, and GET as well where nothing is changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from engross.calls import Caller
+from engross.flows import Flow, shortened
+from engross.flows.pointer import pointer
+from engross.replies import Coded, Invalid, Issue, Reply, codes
+from engross.surfaces.desk import Desk
+
+from .answers import send_empty, send_reply
+from .arguments import from_query, with_headers
+from .asked import Asked, Fields, take_dry_run
+from .body import ClientGone, read_json
+from .etags import content_tag, is_known, version_tag
+
+READING = ("GET", "HEAD")
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
+WRITE_METHODS = ("OPTIONS", "POST")
+REVALIDATED = "private, no-cache"
+
+
+class Calls:
+    """The ASGI endpoint of all flows."""
+
+    def __init__(self, desk: Desk, base_url: str) -> None:
+        self._desk = desk
+        self._base = base_url
+        self._settings = desk.office.settings
+        self._flows = {flow.ref: flow for flow in desk.flows}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        ref = "{namespace}.{flow}".format_map(scope["path_params"])
+        asked, flow = Asked(scope), self._flows.get(ref)
+        caller: Caller = scope["state"]["caller"]
+        if asked.method == "OPTIONS" and flow is not None:
+            await send_empty(send, 204, {"allow": ", ".join(methods_of(flow))})
+            return
+        trace = asked.trace
+        options: dict[str, Any] = {}
+        try:
+            flow = flow or self._missing(ref)
+            refuse_method(asked.method, methods_of(flow))
+            options = asked.options(flow, self._settings.call_seconds)
+            arguments = await self._arguments(asked, flow, receive, options)
+        except Coded as refusal:
+            answer = self._desk.refuse(caller, ref, "rest", refusal, **trace)
+        except ClientGone:
+            return
+        else:
+            answer = await self._desk.call(caller, ref, arguments, "rest", **trace, **options)
+        await self._answered(scope, send, asked, flow, answer, dry_run=options.get("dry_run", False))
+
+    def _missing(self, ref: str) -> Flow:
+        """Never a flow: what the catalogue does not have, it refuses, and what is hidden is not there either."""
+        self._desk.catalogue.flow(ref)
+        raise Invalid(codes.UNKNOWN_OPERATION, {"operation": shortened(ref)})
+
+    async def _arguments(self, asked: Asked, flow: Flow, receive: Receive, options: dict[str, Any]) -> Any:
+        if asked.method in READING:
+            arguments: Any = from_query(asked.fields, flow.published)
+        else:
+            refuse_fields(take_dry_run(asked.fields, options))
+            settings = self._settings
+            arguments = await read_json(asked, receive, settings.most_body_bytes, settings.body_seconds)
+        return with_headers(arguments, asked, flow)
+
+    async def _answered(
+        self, scope: Scope, send: Send, asked: Asked, flow: Flow | None, answer: Reply, *, dry_run: bool
+    ) -> None:
+        headers = {}
+        if flow is not None and answer.ok and not dry_run:
+            tag = content_tag(answer.data) if asked.method in READING else _written_tag(flow, answer)
+            if tag is not None:
+                headers["etag"] = tag
+            if asked.method in READING:
+                headers["cache-control"] = REVALIDATED
+                if_none_match = asked.header(b"if-none-match")
+                if if_none_match is not None and is_known(headers["etag"], if_none_match):
+                    await send_empty(send, 304, {**headers, "traceparent": answer.traceparent or ""})
+                    return
+        elif answer.code == codes.METHOD_NOT_ALLOWED:
+            headers["allow"] = ", ".join(answer.data["allowed_methods"])
+        await send_reply(
+            scope,
+            send,
+            answer,
+            dialect="plain" if flow is None else flow.dialect,
+            base=self._base,
+            headers=headers,
+            if_match=b"if-match" in asked.headers,
+            by_address=flow is None,
+        )
+
+
+def methods_of(flow: Flow) -> tuple[str, ...]:
+    """How a flow can be called."""
+    return SAFE_METHODS if flow.semantics.safe else WRITE_METHODS
+
+
+def refuse_method(method: str, allowed: tuple[str, ...]) -> None:
+    """Refuse a method that an address does not have."""
+    if method not in allowed:
+        data = {"allowed_methods": list(allowed)}
+        raise Invalid(codes.METHOD_NOT_ALLOWED, {"method": shortened(method)}, data=data)
+
+
+def refuse_fields(fields: Fields, known: tuple[str, ...] = ("dry_run",)) -> None:
+    """Refuse fields of the query that nothing would look at."""
+    unknown = dict.fromkeys(name for name, _ in fields)
+    if unknown:
+        raise Invalid.many(
+            [
+                Issue(
+                    codes.UNKNOWN_FIELD,
+                    {"field": shortened(name)},
+                    pointer([shortened(name)]),
+                    {"in": "query"},
+                    {"allowed_fields": list(known), "hint": "Arguments go into the body."},
+                )
+                for name in unknown
+            ][:100]
+        )
+
+
+def _written_tag(flow: Flow, answer: Reply) -> str | None:
+    """What was proposed is not there yet, and what was deleted no more."""
+    there = answer.http_status in (200, 201) and flow.effect != "delete"
+    return version_tag(answer.data) if there else None

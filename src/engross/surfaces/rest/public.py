@@ -1,0 +1,113 @@
+"""What anybody may look at: the description of the API, and what the codes mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from hashlib import sha256
+
+import orjson
+from starlette.types import Receive, Scope, Send
+
+from engross.replies import REGISTRY, Coded
+from engross.surfaces.desk import Desk
+
+from .answers import refuse_address, send_bytes, send_empty, send_refusal
+from .asked import Asked
+from .calls import refuse_method
+from .etags import DIGITS, is_known
+from .openapi import openapi_document
+from .pages import POLICY, docs_page, problem_data, problem_page, problems_page
+
+JSON, HTML = "application/json", "text/html; charset=utf-8"
+METHODS = ("GET", "HEAD", "OPTIONS")
+BRIEFLY = "public, max-age=300"
+
+Shown = Callable[[Scope], tuple[str, bytes]]
+
+
+class Description:
+    """The API's description, made once."""
+
+    def __init__(self, desk: Desk, base_url: str) -> None:
+        self._desk = desk
+        self._base = base_url
+
+    def openapi(self, scope: Scope) -> tuple[str, bytes]:
+        """For programs."""
+        return JSON, self._json
+
+    def docs(self, scope: Scope) -> tuple[str, bytes]:
+        """For people, or for a program that says so."""
+        return (JSON, self._json) if wants_json(scope) else (HTML, self._page)
+
+    @cached_property
+    def _json(self) -> bytes:
+        return orjson.dumps(openapi_document(self._desk, self._base))
+
+    @cached_property
+    def _page(self) -> bytes:
+        return docs_page(openapi_document(self._desk, self._base))
+
+
+def problem(scope: Scope) -> tuple[str, bytes]:
+    """What one code means."""
+    code = scope["path_params"]["code"]
+    if code not in REGISTRY:
+        refuse_address(scope)
+    entry = REGISTRY.entry(code)
+    return (JSON, orjson.dumps(problem_data(entry))) if wants_json(scope) else (HTML, problem_page(entry))
+
+
+def problems(scope: Scope) -> tuple[str, bytes]:
+    """What all codes mean."""
+    if wants_json(scope):
+        return JSON, orjson.dumps({"problems": [problem_data(entry) for entry in REGISTRY]})
+    return HTML, problems_page()
+
+
+class Public:
+    """The ASGI endpoint of something that anybody may look at."""
+
+    def __init__(self, shown: Shown, base_url: str) -> None:
+        self._shown = shown
+        self._base = base_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        asked = Asked(scope)
+        try:
+            refuse_method(asked.method, METHODS)
+            if asked.method == "OPTIONS":
+                await send_empty(send, 204, {"allow": ", ".join(METHODS)})
+                return
+            media_type, content = self._shown(scope)
+        except Coded as refusal:
+            await send_refusal(scope, send, refusal, self._base)
+            return
+        tag = f'"{sha256(content).hexdigest()[:DIGITS]}"'
+        headers = {"etag": tag, "cache-control": BRIEFLY, "content-security-policy": POLICY}
+        if is_known(tag, asked.header(b"if-none-match") or ""):
+            await send_empty(send, 304, headers)
+        else:
+            await send_bytes(send, 200, media_type, content, headers)
+
+
+class Nowhere:
+    """The ASGI endpoint of every address at which there is nothing."""
+
+    def __init__(self, base_url: str) -> None:
+        self._base = base_url
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        try:
+            refuse_address(scope)
+        except Coded as refusal:
+            await send_refusal(scope, send, refusal, self._base)
+
+
+def wants_json(scope: Scope) -> bool:
+    """Would the client rather have data than a page?"""
+    accept = (Asked(scope).header(b"accept") or "").lower()
+    return "json" in accept and "text/html" not in accept

@@ -1,0 +1,208 @@
+"""The guard: what a request has to pass before any surface sees it.
+
+A plain ASGI layer, because it is on the way of every call. It asks, in this order: is the head plain, is the request
+addressed to us, may this page call, is there room, is the body small enough, and who is it? Whoever is turned away
+gets a Reply. What callers say about themselves anywhere but in the credential is not looked at.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from engross.calls import Caller
+from engross.office import Settings
+from engross.replies import Failed, Invalid, Reply, Trace, codes, record_crash, reply_of
+from engross.surfaces.presence import CALLER
+from engross.surfaces.rest.answers import send_empty, send_reply
+
+from .answering import Answering
+from .head import Head, bearer, header, read_head
+from .names import Names, public_base
+
+MCP = "/mcp"
+UPLOADS = "/v1/blobs"
+HEALTH = "/health/"
+METRICS = "/metrics"
+METADATA = "/.well-known/oauth-protected-resource"
+PUBLIC = frozenset({"/", "/docs", "/favicon.ico", "/openapi.json", "/problems"})
+PUBLIC_BELOW = (HEALTH, "/.well-known/", "/docs/", "/problems/")
+LARGEST_MCP_BODY = 4_194_304
+"""The MCP library's own limit."""
+RETRY_SECONDS = 1
+LONGEST_PATH = 200
+_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
+_HEADER_NAMES = re.compile(r"[A-Za-z0-9, -]{1,1000}")
+
+Admit = Callable[[str | None], Awaitable[Caller]]
+Noting = Callable[[Reply, Scope], None]
+
+
+class Guard:
+    """Lets requests through to an application, each with its caller."""
+
+    def __init__(
+        self, app: ASGIApp, names: Names, settings: Settings, admit: Admit, *, nobody: Caller | None, note: Noting
+    ) -> None:
+        """`nobody` is who everybody is when there are no credentials; `note` is told of every refusal."""
+        self._app = app
+        self._names = names
+        self._admit = admit
+        self._nobody = nobody
+        self._note = note
+        self._base = public_base(settings)
+        self._most_requests = settings.most_requests
+        self._limits = {
+            MCP: min(settings.most_body_bytes, LARGEST_MCP_BODY),
+            UPLOADS: settings.most_upload_bytes,
+            "": settings.most_body_bytes,
+        }
+        self.running: set[Answering] = set()
+        self.closing = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or turn it away."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answering = Answering(send)
+        try:
+            await self._let_through(scope, receive, answering)
+        except ClientDisconnect:
+            return
+        except Exception as failure:
+            await self._turn_away(scope, answering, failure)
+        except asyncio.CancelledError:
+            if not self.closing:
+                raise
+            await self._break_off(scope, answering)
+
+    async def _let_through(self, scope: Scope, receive: Receive, answering: Answering) -> None:
+        head = read_head(scope)
+        self._require_our_name(scope, head)
+        if head.origin is not None and self._names.is_foreign(head.origin):
+            answering.origin = head.origin
+            if scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method"):
+                await _permit(scope, answering)
+                return
+        self._require_room(head)
+        receive = self._measured(head, receive)
+        self.running.add(answering)
+        try:
+            await self._introduce(scope, head)
+            await self._app(scope, receive, answering)
+            await answering.end()
+        finally:
+            self.running.discard(answering)
+
+    def _require_our_name(self, scope: Scope, head: Head) -> None:
+        here = scope.get("server")
+        if not self._names.answers_to(head.host, here):
+            raise Invalid(codes.HOST_NOT_ALLOWED)
+        if head.origin is not None and not self._names.welcomes(head.origin, here):
+            raise Invalid(codes.ORIGIN_NOT_ALLOWED)
+
+    def _require_room(self, head: Head) -> None:
+        full = self.closing or len(self.running) >= self._most_requests
+        if full and not head.path.startswith(HEALTH):
+            raise Failed(codes.OFFICE_BUSY, data={"retry_after_seconds": RETRY_SECONDS})
+
+    def _measured(self, head: Head, receive: Receive) -> Receive:
+        """The body, as long as it is within its limit."""
+        if head.length is None and not head.chunked:
+            return receive
+        kind = MCP if head.path.startswith(MCP) else UPLOADS if head.path.startswith(UPLOADS) else ""
+        limit = self._limits[kind]
+        if head.length is not None:
+            if head.length > limit:
+                raise too_large(limit)
+            return receive
+        return _Counted(receive, limit)
+
+    async def _introduce(self, scope: Scope, head: Head) -> None:
+        """Find out who is calling, where that matters. A credential is wanted wherever nothing else is said."""
+        path = head.path
+        if path in PUBLIC or path.startswith(PUBLIC_BELOW):
+            return
+        if self._nobody is not None:
+            caller = self._nobody
+        elif path == METRICS and head.authorization is None:
+            return
+        else:
+            caller = await self._admit(bearer(head.authorization))
+        scope.setdefault("state", {})["caller"] = caller
+        CALLER.set(caller)
+
+    async def _turn_away(self, scope: Scope, answering: Answering, failure: Exception) -> None:
+        trace = Trace.from_headers(header(scope, b"traceparent"), header(scope, b"tracestate"))
+        answer = reply_of(failure).traced(trace)
+        if answer.code == codes.SYS_CRASH:
+            record_crash(trace.trace_id, failure, f"{scope['method']} {scope['path'][:LONGEST_PATH]}")
+        self._note(answer, scope)
+        if not answering.started:
+            await send_reply(scope, answering, answer, base=self._base, headers=self._headers(scope, answer))
+
+    async def _break_off(self, scope: Scope, answering: Answering) -> None:
+        """The office closes, and this took too long, or was a stream that has no end of its own."""
+        if answering.task is not None:
+            answering.task.uncancel()
+        if answering.started:
+            await answering.end()
+        else:
+            await self._turn_away(scope, answering, Failed(codes.TIMEOUT, data={"outcome": "unknown"}))
+
+    def _headers(self, scope: Scope, answer: Reply) -> dict[str, str]:
+        if answer.code in (codes.AUTH_REQUIRED, codes.AUTH_INVALID):
+            return {"www-authenticate": self._challenge(scope, answer)}
+        return {"connection": "close"} if self.closing else {}
+
+    def _challenge(self, scope: Scope, answer: Reply) -> str:
+        """Where to learn who gives out credentials, as RFC 9728 has it."""
+        part = MCP if scope["path"].startswith(MCP) else ""
+        parts = ['realm="engross"', f'resource_metadata="{base_of(scope, self._base)}{METADATA}{part}"']
+        if answer.code == codes.AUTH_INVALID:
+            parts.append('error="invalid_token"')
+        return f"Bearer {', '.join(parts)}"
+
+
+class _Counted:
+    """A body of unknown length, until it is over the limit."""
+
+    __slots__ = ("_left", "_limit", "_receive")
+
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive = receive
+        self._limit = self._left = limit
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._left -= len(message.get("body", b""))
+            if self._left < 0:
+                raise too_large(self._limit)
+        return message
+
+
+def base_of(scope: Scope, base: str) -> str:
+    """What comes before the path, as the caller sees it. The Host header is one that we answer to."""
+    return base or f"{scope['scheme']}://{header(scope, b'host')}"
+
+
+def too_large(limit: int) -> Invalid:
+    """There is more in the body than we take."""
+    return Invalid(codes.LIMIT_EXCEEDED, {"what": "The body of the request", "limit": limit})
+
+
+async def _permit(scope: Scope, send: Send) -> None:
+    """Tell a browser that a page of an origin that may call us may do so."""
+    asked = header(scope, b"access-control-request-headers") or ""
+    headers = {
+        "access-control-allow-methods": _METHODS,
+        "access-control-allow-headers": asked if _HEADER_NAMES.fullmatch(asked) else "authorization, content-type",
+        "access-control-max-age": "600",
+    }
+    await send_empty(send, 204, headers)

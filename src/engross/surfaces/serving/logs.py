@@ -1,0 +1,157 @@
+"""Logs of a served office: one JSON object a line, or something nicer to read on a terminal.
+
+Every call leaves one line, with the trace id that its Reply carries. No line holds an argument, an answer or a
+credential; of an exception it holds the kind and the place, and the stack goes to the crash log.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, MutableMapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import PurePath
+from typing import Any, TextIO
+
+import orjson
+import structlog
+from structlog.stdlib import ProcessorFormatter
+
+from engross.flows import Catalogue
+from engross.office import Request
+from engross.replies import Failed, Reply, codes, record_crash
+from engross.replies.calllog import outcome_of
+from engross.replies.crashes import redact
+from engross.surfaces.desk import Ending
+
+from .labels import Labels
+
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+OF_TYPE = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": logging.ERROR}
+FIRST = ("time", "level", "logger", "event")
+_calls = logging.getLogger("engross.served")
+_Event = MutableMapping[str, Any]
+
+
+class CallLog:
+    """Writes the line that every call leaves."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._labels = Labels(catalogue)
+
+    def observe(self, request: Request) -> Ending:
+        """Watch one call."""
+        return partial(self._ended, request)
+
+    def _ended(self, request: Request, answer: Reply | None) -> None:
+        level = logging.WARNING if answer is None else OF_TYPE[answer.reply_type]
+        if not _calls.isEnabledFor(level):
+            return
+        told: dict[str, Any] = {
+            "event": "call" if answer is not None else "call abandoned",
+            "flow": self._labels.of(request.flow),
+            "surface": request.surface,
+            "tenant": request.tenant,
+            "principal": request.principal.id,
+        }
+        if answer is not None:
+            told.update(outcome_of(answer), duration_ms=answer.duration_ms)
+        if request.dry_run:
+            told["dry_run"] = True
+        write_line(_calls, level, told)
+
+
+def write_line(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
+    """Log fields that are already as they should be; they come in a record's `line`."""
+    if not logger.isEnabledFor(level):
+        return
+    record = logging.LogRecord(logger.name, level, "", 0, fields["event"], None, None)
+    record.line = fields
+    logger.handle(record)
+
+
+def configure_logs(level: str, stream: TextIO | None = None) -> None:
+    """Send all logs of this process to a stream, by default standard error."""
+    if level.lower() not in LEVELS:
+        data = {"setting": "log_level", "allowed_values": list(LEVELS)}
+        raise Failed(codes.CONFIG_INVALID, {"setting": "log_level"}, data=data)
+    chosen = stream or sys.stderr
+    handler = logging.StreamHandler(chosen)
+    handler.setFormatter(_Lines(for_people=chosen.isatty()))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(max(LEVELS[level.lower()], logging.WARNING))
+    logging.getLogger("engross").setLevel(LEVELS[level.lower()])
+    # Its lines say less than ours, about the same calls.
+    logging.getLogger("engross.calls").disabled = True
+    logging.captureWarnings(True)
+
+
+class _Lines(ProcessorFormatter):
+    """structlog's formatting of every record, with a short cut for lines that need none."""
+
+    def __init__(self, *, for_people: bool) -> None:
+        self._for_people = for_people
+        render: Callable[..., Any] = (
+            structlog.dev.ConsoleRenderer() if for_people else structlog.processors.JSONRenderer(_json)
+        )
+        super().__init__(
+            processors=[ProcessorFormatter.remove_processors_meta, _without_secrets, render],
+            foreign_pre_chain=[
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.add_logger_name,
+                structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+                structlog.stdlib.ExtraAdder(),
+                _as_fields,
+            ],
+        )
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as one line."""
+        line = getattr(record, "line", None)
+        if line is None or self._for_people:
+            return super().format(record)
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
+        head = {"time": f"{time[:-6]}Z", "level": record.levelname.lower(), "logger": record.name}
+        return orjson.dumps({**head, **line}).decode()
+
+
+def _as_fields(_logger: object, _method: str, event: _Event) -> _Event:
+    """Fields of a prepared line as fields, and nothing that is only meant for a terminal."""
+    event.update(event.pop("line", {}))
+    event.pop("color_message", None)
+    return event
+
+
+def _without_secrets(_logger: object, _method: str, event: _Event) -> _Event:
+    failure = event.pop("exc_info", None)
+    if isinstance(failure, tuple) and isinstance(failure[1], BaseException):
+        event.update(_place_of(failure[1]))
+        record_crash(event.get("trace_id"), failure[1], event.get("logger"))
+    event.pop("stack_info", None)
+    event["event"] = redact(str(event["event"]))
+    return event
+
+
+def _place_of(failure: BaseException) -> dict[str, str]:
+    place = failure.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    told = {"error": type(failure).__name__}
+    if place is not None:
+        told["at"] = f"{PurePath(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
+    return told
+
+
+def _json(event: _Event, **_options: Any) -> str:
+    line = {name: event.pop(name) for name in FIRST if name in event} | dict(event)
+    try:
+        return orjson.dumps(line, default=str).decode()
+    except TypeError:
+        # Half a character, or a number or name that JSON does not know.
+        return orjson.dumps({_whole(name): _whole(value) for name, value in line.items()}).decode()
+
+
+def _whole(value: object) -> str:
+    return str(value).encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,127 @@
+"""What Prometheus is told: calls, refusals, the process, and how the store is doing.
+
+Nothing here may cost much, since it is on the way of every call: the child of each metric is looked up once per
+combination of labels and kept. Labels come from the catalogue and the registry of codes, never from a caller, so their
+number is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    Info,
+    Metric,
+    PlatformCollector,
+    ProcessCollector,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import choose_encoder
+
+import engross
+from engross.office import Office, Request
+from engross.replies import Reply
+from engross.surfaces.desk import Ending
+
+from .labels import Labels
+
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+ABANDONED = "abandoned"
+"""What stands for the code of a call whose caller did not wait for the answer."""
+FIGURES = {
+    "store_bytes": "Size of the SQLite file.",
+    "store_log_bytes": "Size of the log beside the SQLite file.",
+    "store_connections": "Connections to the PostgreSQL server.",
+    "store_connections_free": "Connections to the PostgreSQL server that nobody uses.",
+    "store_waiting": "Units of work that wait for a connection.",
+    "disk_free_bytes": "Room on the disk of the data folder.",
+    "unsealed_tenants": "Tenants with receipts that are not sealed yet.",
+}
+
+
+class Metrics:
+    """Counts for one served office, in a registry of its own."""
+
+    def __init__(self, office: Office, requests: Callable[[], int] = lambda: 0) -> None:
+        """`requests` tells how many requests are under way."""
+        self._labels = Labels(office.catalogue)
+        self.registry = CollectorRegistry(auto_describe=False)
+        labels = ("flow", "surface", "type", "code")
+        self._calls = Counter("engross_calls", "Calls that ended.", labels, registry=self.registry)
+        self._seconds = Histogram(
+            "engross_call_seconds", "How long calls took.", ("flow", "surface"), buckets=SECONDS, registry=self.registry
+        )
+        self._refusals = Counter(
+            "engross_refusals", "Requests that were refused before any flow.", ("type", "code"), registry=self.registry
+        )
+        Gauge("engross_calls_in_flight", "Calls under way.", registry=self.registry).set_function(
+            lambda: self.in_flight
+        )
+        Gauge(
+            "engross_requests_in_flight", "Requests under way, streams among them.", registry=self.registry
+        ).set_function(requests)
+        Info("engross", "The program.", registry=self.registry).info(
+            {"version": engross.__version__, "engine": office.store.engine}
+        )
+        self.registry.register(_Figures(office))
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        GCCollector(registry=self.registry)
+        self.in_flight = 0
+        self._counting: dict[tuple[str, str, str], Counter] = {}
+        self._timing: dict[tuple[str, str], Histogram] = {}
+
+    def observe(self, request: Request) -> Ending:
+        """Watch one call."""
+        self.in_flight += 1
+        return partial(self._ended, request)
+
+    def refused(self, answer: Reply) -> None:
+        """Count a request that came to no call."""
+        self._refusals.labels(answer.reply_type, answer.code).inc()
+
+    def page(self, accept: str | None) -> tuple[bytes, str]:
+        """All of it, in the form that the reader asks for."""
+        encode, media_type = choose_encoder(accept or "")
+        return encode(self.registry), media_type
+
+    def _ended(self, request: Request, answer: Reply | None) -> None:
+        self.in_flight -= 1
+        code = ABANDONED if answer is None else answer.code
+        count = self._counting.get((request.flow, request.surface, code))
+        if count is None:
+            count = self._counter(request, "" if answer is None else answer.reply_type, code)
+        count.inc()
+        if answer is not None and answer.duration_ms is not None:
+            timing = self._timing.get((request.flow, request.surface)) or self._timer(request)
+            timing.observe(answer.duration_ms / 1000)
+
+    def _counter(self, request: Request, kind: str, code: str) -> Counter:
+        count = self._calls.labels(self._labels.of(request.flow), request.surface, kind, code)
+        if request.flow in self._labels:
+            self._counting[request.flow, request.surface, code] = count
+        return count
+
+    def _timer(self, request: Request) -> Histogram:
+        timing = self._seconds.labels(self._labels.of(request.flow), request.surface)
+        if request.flow in self._labels:
+            self._timing[request.flow, request.surface] = timing
+        return timing
+
+
+class _Figures:
+    """The office's own numbers, read when somebody asks."""
+
+    def __init__(self, office: Office) -> None:
+        self._office = office
+
+    def collect(self) -> Iterable[Metric]:
+        """One gauge for each."""
+        for name, value in self._office.figures().items():
+            yield GaugeMetricFamily(f"engross_{name}", FIGURES[name], value=value)

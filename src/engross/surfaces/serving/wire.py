@@ -1,0 +1,236 @@
+"""Connections that do not behave: what cannot be seen from inside a request.
+
+uvicorn hands a request over once its head is complete. Before that a client may send a head without end, or none at
+all; afterwards it may send its body drop by drop, close its side early, or never read the answer. Each of these would
+hold a connection for ever, so each has a limit here. None costs anything while a client behaves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import orjson
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from engross.replies import Reply, Trace, codes, http, reply
+
+CANCELLED_BY_LEAVING = ("/mcp",)
+"""Where a client that closes its side takes its request back. MCP has no other way to say so over HTTP."""
+
+
+class Patience(NamedTuple):
+    """How long a connection is waited for."""
+
+    head_seconds: float = 10.0
+    body_seconds: float = 30.0
+    least_bytes_per_second: int = 16_384
+    """A body that comes at least this fast may take longer."""
+    reading_seconds: float = 30.0
+    """How long a client may let an answer lie."""
+    lingering_seconds: float = 5.0
+    """How long we go on taking in what nobody wants, so that the client gets to read why."""
+    most_head_bytes: int = 65_536
+
+
+def patient(patience: Patience) -> type[Wire]:
+    """The protocol with limits of one's own."""
+    return type("Wire", (Wire,), {"patience": patience})
+
+
+def head_too_large(limit: int) -> Reply:
+    """There is more before the body than we care to read."""
+    return reply(codes.LIMIT_EXCEEDED, {"what": "The head of the request", "limit": limit})
+
+
+class Wire(HttpToolsProtocol):
+    """uvicorn's protocol, with an end to its patience."""
+
+    patience: ClassVar[Patience] = Patience()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._timer: asyncio.TimerHandle | None = None
+        self._reading_timer: asyncio.TimerHandle | None = None
+        self._in_body = False
+        self._head_bytes = 0
+        self._body_bytes = 0
+        self._body_begun = 0.0
+        self._refused = False
+        self._answered: RequestResponseCycle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first head."""
+        super().connection_made(transport)
+        self._wait(self.patience.head_seconds, self._end_slow_head)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._stop_waiting()
+        self._stop_waiting_for_reader()
+        if self._answered is not None and not self._answered.response_complete:
+            # uvicorn tells the request that came last, which may be waiting behind this one.
+            self._answered.disconnected = True
+            self._answered.message_event.set()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in some bytes, and start a clock if they end in the middle of something."""
+        if self._refused:
+            return
+        if not self._in_body:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._refused or self.transport.is_closing():
+            return
+        if not self._in_body and self._head_bytes > self.patience.most_head_bytes:
+            self._refuse(head_too_large(self.patience.most_head_bytes))
+        elif self._timer is not None:
+            return
+        elif self._in_body:
+            self._body_begun = self.loop.time()
+            self._wait(self.patience.body_seconds, self._end_slow_body)
+        elif self._head_bytes:
+            self._wait(self.patience.head_seconds, self._end_slow_head)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """A client that has said all it wants to say may still read: the connection ends with the answer."""
+        unanswered = self.cycle is not None and not self.cycle.response_complete
+        if not unanswered or self._in_body or self.cycle.scope["path"].startswith(CANCELLED_BY_LEAVING):
+            return False
+        self.cycle.keep_alive = False
+        return True
+
+    def on_headers_complete(self) -> None:
+        """The head is complete, the body begins."""
+        if not self.url.startswith(b"/"):
+            # A host in the first line would contradict the Host header, and win.
+            raise ValueError("the request names more than a path")
+        super().on_headers_complete()
+        self._in_body = True
+        self._head_bytes = 0
+        self._body_bytes = 0
+        self._stop_waiting()
+
+    def on_body(self, body: bytes) -> None:
+        """Some of the body."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request is complete, and another head may come."""
+        self._in_body = False
+        self._stop_waiting()
+        super().on_message_complete()
+        if self.cycle.response_complete:
+            # uvicorn's own clock for idle connections began with the answer, and was stopped by the rest of the body.
+            self._wait(self.patience.head_seconds, self._end_slow_head)
+
+    def on_response_complete(self) -> None:
+        """The answer is out. If the request is not all in, nobody wants the rest."""
+        super().on_response_complete()
+        if self._in_body and not self.transport.is_closing():
+            self._stop_waiting()
+            self._wait(self.patience.lingering_seconds, self.transport.abort)
+
+    def shutdown(self) -> None:
+        """The server ends: a connection that only lingers is dropped."""
+        if self._refused:
+            self.transport.abort()
+        else:
+            super().shutdown()
+
+    def pause_writing(self) -> None:
+        """The client does not read what we send."""
+        super().pause_writing()
+        self._stop_waiting_for_reader()
+        self._reading_timer = self.loop.call_later(self.patience.reading_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        super().resume_writing()
+        self._stop_waiting_for_reader()
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is malformed, and told so like anything else."""
+        if not self._refused:
+            self._refuse(reply(codes.MALFORMED_INPUT, {"problem": "this is not HTTP as we know it"}))
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._answered = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Nobody needs to know that a client would rather speak something else: it gets its answer in HTTP."""
+
+    def _wait(self, seconds: float, end: Callable[[], None]) -> None:
+        self._timer = self.loop.call_later(seconds, end)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _stop_waiting_for_reader(self) -> None:
+        if self._reading_timer is not None:
+            self._reading_timer.cancel()
+            self._reading_timer = None
+
+    def _end_slow_head(self) -> None:
+        self._timer = None
+        if self._head_bytes:
+            self._refuse(reply(codes.REQUEST_TOO_SLOW))
+        else:
+            self.transport.close()
+
+    def _end_slow_body(self) -> None:
+        self._timer = None
+        allowed = self.patience.body_seconds + self._body_bytes / self.patience.least_bytes_per_second
+        left = self._body_begun + allowed - self.loop.time()
+        if self.flow.read_paused:
+            # It is us who are slow. What comes from now on counts.
+            self._body_begun, self._body_bytes, left = self.loop.time(), 0, self.patience.body_seconds
+        if left > 0:
+            self._wait(left, self._end_slow_body)
+        else:
+            self._refuse(reply(codes.REQUEST_TOO_SLOW))
+
+    def _refuse(self, answer: Reply) -> None:
+        """Say what is wrong and end the connection, unless an earlier request is still being answered on it."""
+        unanswered = self.cycle is not None and not self.cycle.response_complete
+        if unanswered and not self._in_body:
+            self.cycle.keep_alive = False
+            self.flow.pause_reading()
+            return
+        self._refused = True
+        if unanswered and (self.cycle.response_started or self.pipeline):
+            self.transport.abort()
+            return
+        if unanswered:
+            # Whoever waits for the rest of the body is told that it will not come.
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        self.transport.write(_on_the_wire(answer.traced(Trace.new())))
+        self.transport.write_eof()
+        # Closing at once would have the system tell the client that what it still sends is not wanted, before the
+        # client has read our answer, which would then be lost.
+        self._stop_waiting()
+        self._wait(self.patience.lingering_seconds, self.transport.abort)
+
+
+def _on_the_wire(answer: Reply) -> bytes:
+    """An answer outside of any request, all of it."""
+    status, headers, media_type, body = http(answer)
+    content = orjson.dumps(body)
+    lines = {
+        **headers,
+        "content-type": media_type,
+        "content-length": str(len(content)),
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "connection": "close",
+    }
+    head = "".join([f"HTTP/1.1 {status} \r\n", *(f"{name}: {value}\r\n" for name, value in lines.items()), "\r\n"])
+    return head.encode("latin-1") + content

@@ -1,0 +1,155 @@
+"""`engross mcp`: an office for one agent, over standard input and output."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from tests.surfaces.cli.shell import Shell, spawn, start
+
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "test", "version": "1"},
+}
+# The SDK itself brings a web server and a client along.
+NOT_NEEDED = ("typer", "rich", "structlog", "jwt", "prometheus_client", "redis", "psycopg", "engross.surfaces.client")
+
+
+class Agent:
+    """The client's end of the pipes."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._last = 0
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """A request, and its answer."""
+        self._last += 1
+        self._send({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params})
+        assert self._process.stdout is not None
+        while True:
+            message: dict[str, Any] = orjson.loads(self._process.stdout.readline())
+            if message.get("id") == self._last:
+                return message
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """A tool's structured answer."""
+        answer: dict[str, Any] = self.ask("tools/call", name=tool, arguments=arguments)["result"]["structuredContent"]
+        return answer
+
+    def greet(self) -> Agent:
+        """Begin."""
+        self.ask("initialize", **HELLO)
+        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return self
+
+    def tools(self) -> set[str]:
+        """The names of the tools that are listed."""
+        return {tool["name"] for tool in self.ask("tools/list")["result"]["tools"]}
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(orjson.dumps(message).decode() + "\n")
+        self._process.stdin.flush()
+
+
+@contextmanager
+def agent(shell: Shell, *words: str, **options: Any) -> Iterator[Agent]:
+    process = start("mcp", *shell.there, *words, **options)
+    try:
+        yield Agent(process).greet()
+        _, errors = process.communicate(timeout=30)
+        assert (process.returncode, "Traceback" in errors) == (0, False), errors
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_operating_systems_user_has_an_agent_that_proposes(shell: Shell) -> None:
+    with agent(shell) as scout:
+        assert {"addBook", "find_flow"} <= scout.tools()
+        assert scout.call("addBook", title="Dune")["reply"]["message_key"] == "PROPOSAL_RECORDED"
+        assert scout.call("listBooks")["books"] == []
+
+
+def test_the_owner_of_the_folder_may_give_it_another_role_but_no_approval(local: Shell) -> None:
+    with agent(local, "--role", "curator", "--toolsets", "shelf,review") as scout:
+        assert scout.call("addBook", title="Dune")["reply"]["message_key"] == "CREATED"
+        assert "reviewProposal" not in scout.tools()
+        assert "listProposals" in scout.tools()
+    assert local.run("facts", "--json").json["facts"][0]["type"].endswith("BookAdded.v2")
+
+
+def test_toolsets_choose_what_is_listed_and_a_tenant_whose_office_it_is(local: Shell) -> None:
+    assert local.run("shelf", "add-book", "--title", "Dune", "--tenant", "blue").code == 0
+    with agent(local, "--toolsets", "record", "--tenant", "blue") as scout:
+        assert "addBook" not in scout.tools()
+        assert len(scout.call("readFacts")["facts"]) == 1
+
+
+@pytest.mark.requirement("ECO-05")
+def test_read_only_lists_no_write_and_refuses_one_all_the_same(local: Shell) -> None:
+    with agent(local, "--read-only", "--role", "admin") as scout:
+        assert scout.tools().isdisjoint({"addBook", "changeBook", "removeBook", "importBooks"})
+        assert "listBooks" in scout.tools()
+        refused = scout.ask(
+            "tools/call", name="run_flow", arguments={"flow": "shelf.add-book", "arguments": {"title": "x"}}
+        )
+        assert refused["result"]["isError"] is True
+    assert local.run("facts", "--json").json["facts"] == []
+
+
+def test_what_a_capability_prints_does_not_disturb_the_protocol(tmp_path: Path) -> None:
+    chatty = tmp_path / "chatty.py"
+    chatty.write_text(
+        "print('hello')\nfrom engross import Aggregate\nfrom engross.flows import NoArguments\n"
+        "chat = Aggregate('chat', 'Chat')\n@chat.read\n"
+        "def listen(reader, arguments: NoArguments) -> dict[str, object]:\n    'Listen.'\n    return {'heard': 1}\n"
+    )
+    with agent(Shell(tmp_path / "office", None, [chatty])) as scout:
+        assert scout.call("listen")["heard"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--role", "king"], 2),
+        (["--toolsets", "shelv"], 4),
+        (["--capability", "nowhere.py"], 4),
+        (["--dat", "x"], 2),
+        (["--port", "1"], 2),
+        (["extra"], 2),
+    ],
+)
+def test_what_makes_no_sense_ends_it_before_it_says_anything(tmp_path: Path, words: list[str], code: int) -> None:
+    done = spawn("mcp", "--data", tmp_path / "office", *words, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (code, "", False)
+    assert done.stderr != ""
+
+
+def test_it_has_help_of_its_own() -> None:
+    done = spawn("mcp", "--help")
+    assert done.returncode == 0
+    assert {"--data", "--role", "--toolsets", "--read-only", "--capability"} <= set(
+        done.stdout.replace("[", " ").split()
+    )
+
+
+def test_it_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        f"sys.argv = ['engross', 'mcp', '--data', {str(tmp_path / 'office')!r}]\n"
+        "from engross.surfaces.cli import main\n"
+        "main()\n"
+        f"print(sorted(set({NOT_NEEDED!r}) & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], input="", capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1] == "[]"

@@ -1,0 +1,135 @@
+"""`engross serve`: one line starts an office for others, and says what to do next."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.surfaces.cli.conftest import SHELF
+from tests.surfaces.cli.shell import Shell, run, spawn, start
+
+
+class Office:
+    """A served office, as whoever started it sees it."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.url = next(word for line in lines for word in line.split() if word.endswith("/mcp"))[: -len("/mcp")]
+
+
+@contextmanager
+def served(shell: Shell, *words: str) -> Iterator[Office]:
+    process = start("serve", *shell.there, "--port", "0", *words)
+    try:
+        assert process.stdout is not None
+        lines: list[str] = []
+        while not lines or "engross facts" not in lines[-1]:
+            line = process.stdout.readline()
+            assert line, process.stderr and process.stderr.read()
+            lines.append(line)
+        yield Office(lines)
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+        assert (process.returncode, "Traceback" in errors) == (0, False)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def token(shell: Shell, name: str = "owner") -> str:
+    return (shell.folder / "tokens" / f"{name}.token").read_text().strip()
+
+
+@pytest.mark.requirement("ECO-01")
+def test_one_line_serves_an_office_and_says_how_to_reach_it(shell: Shell) -> None:
+    with served(shell) as office:
+        said = "".join(office.lines)
+        assert str(shell.folder / "tokens" / "agent.token") in said
+        assert f"engross {office.url}/mcp --header" in said
+        assert token(shell) not in said
+        far = ("--url", office.url, "--token", token(shell))
+        made = run("shelf", "add-book", "--title", "Dune", *far, "--json")
+        assert (made.code, made.key) == (0, "CREATED")
+        assert run("facts", *far).out.count("BookAdded") == 1
+        assert run(
+            "shelf", "add-book", "--title", "Emma", *far[:2], "--token", token(shell, "agent"), "--json"
+        ).key == ("PROPOSAL_RECORDED")
+        assert run("shelf", "list-books", "--url", office.url, "--json").key == "AUTH_REQUIRED"
+
+
+@pytest.mark.requirement("REP-07")
+def test_the_command_line_speaks_to_a_served_office_as_to_its_own(shell: Shell) -> None:
+    with served(shell) as office:
+        far = ("--url", office.url, "--token", token(shell))
+        assert (
+            run("flows", "shelf", "--json", *far[:2]).json["flows"]
+            == shell.run("flows", "shelf", "--json").json["flows"]
+        )
+        proposal = run("shelf", "add-book", "--title", "Dune", "--commit-mode", "proposal", *far, "--json").json[
+            "proposal"
+        ]
+        assert proposal["id"] in run("proposals", "list", *far).out
+        assert run("proposals", "show", proposal["id"], *far).code == 0
+        assert run("proposals", "approve", proposal["id"], "--yes", *far, "--json").key == "SELF_APPROVAL"
+        assert run("proposals", "withdraw-proposal", "--proposal-id", proposal["id"], *far, "--json").code == 0
+        assert run("shelf", "add-book", "--titel", "x", *far).code == 2
+        assert run("shelf", "add-book", *far, "--json").key == "VALIDATION_ERROR"
+
+
+def test_the_command_line_and_a_server_share_a_folder(shell: Shell) -> None:
+    with served(shell) as office:
+        far = ("--url", office.url, "--token", token(shell))
+        for number in range(5):
+            assert shell.run("shelf", "add-book", "--title", f"Here {number}", "--json").code == 0
+            assert run("shelf", "add-book", "--title", f"There {number}", *far, "--json").code == 0
+        assert len(shell.run("shelf", "list-books", "--json").json["books"]) == 10
+        assert len(run("shelf", "list-books", *far, "--json").json["books"]) == 10
+    verified = run("verify", *shell.here, "--json")
+    assert (verified.code, verified.json["verified"]) == (0, True)
+
+
+@pytest.mark.requirement("ECO-05")
+def test_read_only_refuses_the_owner_too(local: Shell) -> None:
+    assert local.run("shelf", "add-book", "--title", "Dune", "--json").code == 0
+    with served(local):
+        owner = token(local)
+    with served(local, "--read-only") as office:
+        far = ("--url", office.url, "--token", owner)
+        refused = run("shelf", "add-book", "--title", "Emma", *far, "--json")
+        assert (refused.code, refused.key) == (3, "READ_ONLY")
+        assert len(run("shelf", "list-books", *far, "--json").json["books"]) == 1
+
+
+def test_without_credentials_only_this_machine_is_served(local: Shell) -> None:
+    with served(local, "--no-auth") as office:
+        assert run("shelf", "list-books", "--url", office.url, "--json").key == "READ_OK"
+        assert run("shelf", "add-book", "--title", "x", "--url", office.url, "--json").key == "PROPOSAL_RECORDED"
+    done = spawn("serve", *local.there, "--no-auth", "--host", "0.0.0.0", "--port", "0")
+    assert (done.returncode, done.stderr.split()[0]) == (4, "CONFIG_INVALID")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--port", "70000"], 2),
+        (["--port", "http"], 2),
+        (["--toolsets", "shelv", "--port", "0"], 4),
+        (["--capability", "nowhere.py", "--port", "0"], 4),
+        (["--host", "no such host", "--port", "0"], 4),
+    ],
+)
+def test_what_makes_no_sense_ends_it_before_anything_is_served(tmp_path: Path, words: list[str], code: int) -> None:
+    done = spawn("serve", "--data", tmp_path / "office", *words)
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (code, "", False)
+
+
+def test_a_port_that_is_taken_is_said_so(local: Shell) -> None:
+    with served(local) as office:
+        port = office.url.rpartition(":")[2]
+        done = spawn("serve", "--data", local.folder, "--port", port, "--capability", SHELF)
+    assert done.returncode == 4
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,84 @@
+"""Tokens from a shell: made where the office is, shown once, revoked at once."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engross.surfaces.client import connect
+from tests.bed.served import Served
+from tests.surfaces.cli.shell import Shell, run
+
+
+def test_a_token_is_printed_alone_and_what_is_known_about_it_beside_it(shell: Shell) -> None:
+    made = shell.run("token", "create", "scout", "--note", "night shift", "--expires-in-days", 3)
+    assert made.code == 0
+    (text,) = made.out.split()
+    assert text.startswith("egr_")
+    assert text not in made.err
+    listed = shell.run("token", "list", "--json").json["tokens"]
+    assert [(one["principal"], one["type"], one["roles"], one["note"]) for one in listed] == [
+        ("scout", "agent", ["agent"], "night shift")
+    ]
+    assert listed[0]["expires_at"] is not None
+    shown = shell.run("token", "list").out
+    assert "scout" in shown
+    assert text not in shown + shell.run("token", "list", "--json").out + shell.run("facts").out
+
+
+def test_json_holds_the_text_unless_it_goes_to_a_file(shell: Shell, tmp_path: Path) -> None:
+    assert shell.run("token", "create", "scout", "--json").json["text"].startswith("egr_")
+    file = tmp_path / "scout.token"
+    made = shell.run("token", "create", "scout", "--json", "--to", file)
+    assert "text" not in made.json
+    assert file.read_text().startswith("egr_")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert shell.run("token", "create", "scout", "--to", file).code == 2
+    assert len(shell.run("token", "list", "--json").json["tokens"]) == 2
+
+
+def test_a_person_may_have_roles_and_scopes(shell: Shell) -> None:
+    words = ("--type", "human", "--roles", "curator", "--roles", "viewer", "--scopes", "blue", "--json")
+    token = shell.run("token", "create", "clara", *words).json["token"]
+    assert (token["type"], token["roles"], token["scopes"]) == ("human", ["curator", "viewer"], ["blue"])
+
+
+@pytest.mark.parametrize("words", [["--type", "robot"], ["--type", "human"], ["--roles", "king"]])
+def test_what_the_office_does_not_know_is_invalid(shell: Shell, words: list[str]) -> None:
+    refused = shell.run("token", "create", "clara", *words, "--json")
+    assert (refused.code, refused.key) == (2, "VALIDATION_ERROR")
+
+
+def test_who_is_no_admin_makes_no_tokens(shell: Shell) -> None:
+    refused = shell.run("token", "create", "scout", "--role", "curator", "--json")
+    assert (refused.code, refused.json["reply"]["reply_type"]) == (3, "D")
+    assert shell.run("token", "list", "--role", "curator", "--json").code == 0
+
+
+def test_a_token_is_not_made_from_far_away(served: Served) -> None:
+    assert run("token", "create", "scout", "--url", served.url, "--token", served.owner).code == 2
+    assert run("token", "list", "--url", served.url, "--token", served.owner, "--json").key == "READ_OK"
+
+
+@pytest.mark.requirement("GOV-04")
+def test_a_token_lets_in_until_it_is_revoked_by_another_process(serving: Callable[..., Served]) -> None:
+    served = serving()
+    shell = Shell(served.folder, served.store)
+    made = shell.run("token", "create", "clara", "--type", "human", "--roles", "curator", "--json").json
+    with connect(served.url, token=made["text"]) as clara:
+        assert clara.shelf.list_books().ok
+        revoked = shell.run("token", "revoke", made["token"]["id"], "--json")
+        assert (revoked.code, revoked.key) == (0, "UPDATED")
+        assert clara.shelf.list_books().message_key == "AUTH_INVALID"
+    assert shell.run("token", "revoke", made["token"]["id"], "--json").key == "NO_EFFECT"
+    statuses = {one["id"]: one["status"] for one in shell.run("token", "list", "--json").json["tokens"]}
+    assert statuses[made["token"]["id"]] == "revoked"
+
+
+def test_revoking_names_one_token(shell: Shell) -> None:
+    assert shell.run("token", "revoke", "--json").code == 2
+    assert shell.run("token", "revoke", "tok_nowhere", "--json").key == "RECORD_NOT_FOUND"
+    assert shell.run("token", "revoke", "tok_x", "--jti", "y", "--json").code == 2

@@ -1,0 +1,88 @@
+"""Files: bytes in and out, wherever the office is."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from engross.surfaces.client import Client
+from tests.surfaces.client.conftest import At
+
+LARGE = bytes(range(256)) * 8_000
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(LARGE)
+    return path
+
+
+def test_bytes_a_path_and_a_stream_come_to_the_same(clara: Client, file: Path) -> None:
+    digest = sha256(LARGE).hexdigest()
+    first = clara.upload(file)
+    assert (first.message_key, first.data["blob"]["content_hash"]) == ("CREATED", digest)
+    assert (first.data["blob"]["name"], first.data["blob"]["media_type"]) == ("report.pdf", "application/pdf")
+    assert first.data["blob"]["size"] == len(LARGE)
+    for content in (LARGE, str(file), BytesIO(LARGE)):
+        again = clara.upload(content)
+        assert (again.message_key, again.data["blob"]) == ("NO_EFFECT", first.data["blob"])
+    with file.open("rb") as stream:
+        assert clara.upload(stream).data["blob"]["content_hash"] == digest
+
+
+def test_what_was_uploaded_comes_back_into_a_file_or_a_stream(clara: Client, tmp_path: Path) -> None:
+    digest = clara.upload(LARGE, name="all.bin").data["blob"]["content_hash"]
+    target = tmp_path / "back.bin"
+    fetched = clara.download(digest, target)
+    assert (fetched.ok, fetched.data["blob"]["name"], target.read_bytes()) == (True, "all.bin", LARGE)
+    stream = BytesIO()
+    assert clara.download(digest, stream).ok
+    assert stream.getvalue() == LARGE
+
+
+def test_nothing_is_a_file_too(clara: Client, tmp_path: Path) -> None:
+    digest = clara.upload(b"", name="empty.txt", media_type="text/plain").data["blob"]["content_hash"]
+    assert clara.download(digest, tmp_path / "empty").ok
+    assert (tmp_path / "empty").read_bytes() == b""
+
+
+def test_a_name_that_is_none_is_invalid(clara: Client) -> None:
+    assert clara.upload(b"x", name="../x").reply_type == "I"
+    assert clara.upload(b"x", media_type="no media type at all").reply_type == "I"
+
+
+@pytest.mark.parametrize("digest", ["0" * 64, "x", "../../etc/passwd", ""])
+def test_what_is_not_there_leaves_the_target_as_it_was(clara: Client, tmp_path: Path, digest: str) -> None:
+    target = tmp_path / "target"
+    target.write_bytes(b"before")
+    assert clara.download(digest, target).reply_type == "I"
+    assert target.read_bytes() == b"before"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_who_may_not_write_is_refused(at: At, way: str, tenant: str) -> None:
+    vera = at(way, "vera", "human", "viewer", tenant=tenant)
+    assert vera.upload(LARGE).reply_type == "D"
+
+
+def test_a_file_that_is_not_there_is_a_python_error(clara: Client, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        clara.upload(tmp_path / "nowhere")
+
+
+def test_a_tenant_does_not_see_the_files_of_another(at: At, way: str, tenant: str) -> None:
+    digest = at(way, tenant=tenant).upload(LARGE).data["blob"]["content_hash"]
+    stranger = at(way, "sid", tenant=f"{tenant}-other")
+    assert stranger.download(digest, BytesIO()).message_key == "RECORD_NOT_FOUND"
+
+
+def test_a_repeated_upload_with_its_key_is_a_replay(clara: Client) -> None:
+    first = clara.upload(b"once", client_request_id="upload-00001")
+    again = clara.upload(b"once", client_request_id="upload-00001")
+    assert again.data["idempotent_replay"] is True
+    assert again.data["blob"] == first.data["blob"]
+    assert clara.upload(b"twice", client_request_id="upload-00001").message_key == "IDEMPOTENCY_KEY_REUSED"

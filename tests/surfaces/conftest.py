@@ -1,0 +1,46 @@
+"""Served offices for the tests of the surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bed.postgres import PostgresServer
+from tests.bed.served import Served
+
+Serving = Callable[..., Served]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A served office with the shelf, on each engine in turn. The tests of a module share it."""
+    store = None
+    if request.param == "postgres":
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        store = server.create_database()
+    with Served(tmp_path_factory.mktemp("served") / "office", store) as running:
+        yield running
+
+
+@pytest.fixture
+def store(store_kind: str, request: pytest.FixtureRequest) -> str | None:
+    """Where the rows are, on each engine in turn: nowhere in particular, or a fresh database."""
+    return str(request.getfixturevalue("postgres_dsn")) if store_kind == "postgres" else None
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    """Starts servers for one test; all share one office unless a folder is given."""
+    started: list[Served] = []
+
+    def start(folder: Path | None = None, store: str | None = None, **options: Any) -> Served:
+        made = Served(folder or tmp_path / "office", store, **options)
+        started.append(made)
+        return made
+
+    yield start
+    for one in started:
+        one.stop()

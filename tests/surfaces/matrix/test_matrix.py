@@ -1,0 +1,134 @@
+"""Every example of every flow, by every way in, on both stores: the same Reply.
+
+A domain gets all of this by the examples of its flows. People come by Python, REST and the command line; agents by
+Python, REST and MCP, where what is for people is not offered at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from engross.calls import Principal
+from engross.flows import Example, Flow, filled
+from engross.office import Office, Request, Settings
+from engross.office.door.local import os_user
+from tests.bed.offices import shelf
+from tests.bed.postgres import PostgresServer
+from tests.bed.sameness import masked
+from tests.bed.served import UNLIMITED, Served
+from tests.surfaces.matrix.ways import CATALOGUE, Answer, Cli, Embedded, McpHttp, McpStdio, Remote, Rest, Way
+
+PERSON = Principal(os_user(), "human", frozenset({"admin"}))
+AGENT = Principal(f"agent:{os_user()}", "agent", frozenset({"curator"}))
+PEOPLE_WAYS = ("remote", "rest", "cli")
+AGENT_WAYS = ("remote", "rest", "mcp-http", "mcp-stdio")
+TENANTS = count()
+
+CASES = [
+    pytest.param(flow.ref, number, id=f"{flow.ref}-{number}")
+    for flow in CATALOGUE
+    for number in range(len(flow.examples))
+]
+
+
+class House:
+    """One office, served and opened beside it, as two processes of one machine would have it."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+        self.office = Office(Settings(data=served.folder, store=served.store), [shelf()])
+
+    def way(self, name: str, principal: Principal) -> Way:
+        """A way in, to a tenant where nobody was before."""
+        tenant, served, catalogue = f"tenant-{next(TENANTS)}", self.served, self.office.catalogue
+        # Also where nobody shows it: a token is on the record like everything else.
+        token = self._token(tenant, principal)
+        made: dict[str, Callable[[], Way]] = {
+            "embedded": lambda: Embedded(self.office, tenant, principal),
+            "remote": lambda: Remote(served, token, catalogue),
+            "rest": lambda: Rest(served, token),
+            "mcp-http": lambda: McpHttp(served, token, catalogue),
+            "mcp-stdio": lambda: McpStdio(served.folder, served.store, tenant, catalogue),
+            "cli": lambda: Cli(served.folder, served.store, tenant),
+        }
+        return made[name]()
+
+    def _token(self, tenant: str, principal: Principal) -> str:
+        owner = Principal("owner", "human", frozenset({"admin"}))
+        wish = {"principal": principal.id, "type": principal.type, "roles": sorted(principal.roles)}
+        made = self.office.call(Request("door.create-token", wish, tenant, owner))
+        return self.office.door.text_of(tenant, made.data["token"]["id"])
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A served office on each engine in turn."""
+    store = None
+    if request.param == "postgres":
+        server: PostgresServer = request.getfixturevalue("postgres_server")
+        store = server.create_database()
+    with Served(tmp_path_factory.mktemp("matrix") / "office", store, knobs=UNLIMITED) as running:
+        house = House(running)
+        yield house
+        house.office.close()
+
+
+def outcome(way: Way, flow: Flow, example: Example) -> Answer | None:
+    """Make the calls that come before, then the one in question; the first refusal ends it."""
+    answers: list[Any] = []
+    for ref, arguments in (*example.given, (flow.ref, example.arguments)):
+        answer = way.call(ref, filled(arguments, answers))  # type: ignore[arg-type]
+        answers.append(answer)
+        if answer is None or answer["reply"]["reply_type"] != "S":
+            break
+    last: Answer | None = answers[-1]
+    return last
+
+
+def same(inside: Any, outside: Any) -> bool:
+    """Whether everything said inside is said outside; a problem of RFC 9457 says some of it twice."""
+    if isinstance(inside, dict) and isinstance(outside, dict):
+        return all(name in outside and same(value, outside[name]) for name, value in inside.items())
+    if isinstance(inside, list) and isinstance(outside, list):
+        return len(inside) == len(outside) and all(map(same, inside, outside))
+    return bool(inside == outside)
+
+
+def compared(house: House, name: str, principal: Principal, ref: str, number: int) -> tuple[Answer, Answer | None]:
+    """What is answered inside the process, and by another way."""
+    flow = house.office.catalogue.flow(ref)
+    told = []
+    for each in ("embedded", name):
+        way = house.way(each, principal)
+        try:
+            told.append(outcome(way, flow, flow.examples[number]))
+        finally:
+            way.close()
+    inside, outside = told
+    assert inside is not None
+    return inside, outside
+
+
+@pytest.mark.requirement("REP-07", "ARCH-39")
+@pytest.mark.parametrize(("ref", "number"), CASES)
+@pytest.mark.parametrize("name", PEOPLE_WAYS)
+def test_a_person_gets_the_same_reply_by_every_way(house: House, name: str, ref: str, number: int) -> None:
+    inside, outside = compared(house, name, PERSON, ref, number)
+    assert outside is not None
+    assert same(masked(inside), masked(outside)), (inside, outside)
+
+
+@pytest.mark.requirement("REP-07", "ARCH-39", "NEW-03")
+@pytest.mark.parametrize(("ref", "number"), CASES)
+@pytest.mark.parametrize("name", AGENT_WAYS)
+def test_an_agent_gets_the_same_reply_by_every_way(house: House, name: str, ref: str, number: int) -> None:
+    inside, outside = compared(house, name, AGENT, ref, number)
+    if outside is None:
+        assert name.startswith("mcp")
+        assert inside["reply"]["reply_type"] == "D" or not house.office.catalogue.flow(ref).exposed
+        return
+    assert same(masked(inside), masked(outside)), (inside, outside)

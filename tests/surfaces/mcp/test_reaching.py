@@ -1,0 +1,138 @@
+"""Three tools reach every flow that a caller may use."""
+
+from __future__ import annotations
+
+import pytest
+
+from engross.surfaces.client import Client
+from tests.surfaces.mcp.house import AGENT, CURATOR, VIEWER, a_book, connected, key_of, on_a_loop, server_at, told
+
+pytestmark = pytest.mark.requirement("ECO-04")
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("put a book on the shelf", "addBook"),
+        ("add book", "addBook"),
+        ("import many books", "importBooks"),
+        ("remove a book", "removeBook"),
+        ("delete book", "removeBook"),
+        ("list authors", "listAuthors"),
+        ("check a write without making it", "validateWrite"),
+        ("receipt of a commit", "getReceipt"),
+        ("take back a proposal", "withdrawProposal"),
+        ("submit a draft to be reviewed", "submitProposal"),
+        ("chang bok", "changeBook"),
+    ],
+)
+@on_a_loop
+async def test_a_flow_is_found_by_what_it_does(clara: Client, words: str, first: str) -> None:
+    async with connected(server_at(clara), "2026-07-28") as session:
+        found = told(await session.call_tool("find_flow", {"words": words}))
+    assert found["flows"][0]["tool"] == first
+
+
+@on_a_loop
+async def test_without_words_everything_is_found(clara: Client, era: str) -> None:
+    async with connected(server_at(clara), era) as session:
+        found = told(await session.call_tool("find_flow", {"limit": 100}))
+        tools = {one["tool"] for one in found["flows"]}
+        assert found["found"] == len(tools)
+        assert {"addBook", "listProposals", "validateWrite", "count"} <= tools
+        assert len(told(await session.call_tool("find_flow", {}))["flows"]) == 10
+        assert told(await session.call_tool("find_flow", {"words": "zzz qqq"}))["flows"] == []
+
+
+@on_a_loop
+async def test_only_what_a_caller_may_use_is_found(clara: Client, era: str) -> None:
+    async with connected(server_at(clara, VIEWER), era) as session:
+        found = told(await session.call_tool("find_flow", {"limit": 100}))
+    assert not any(one["writes"] for one in found["flows"])
+
+
+@on_a_loop
+async def test_a_hidden_toolset_is_found_only_when_it_is_named(clara: Client, era: str) -> None:
+    async with connected(server_at(clara), era) as session:
+        found = told(await session.call_tool("find_flow", {"limit": 100}))
+        assert "crash" not in {one["tool"] for one in found["flows"]}
+        for name in ("crash", "talk.crash"):
+            for tool in ("describe_flow", "run_flow"):
+                refused = told(await session.call_tool(tool, {"flow": name}))
+                assert refused["reply"]["message_key"] == "UNKNOWN_OPERATION"
+                assert "crash" not in str(refused["suggestions"])
+    async with connected(server_at(clara, toolsets=["legacy"]), era) as session:
+        assert told(await session.call_tool("describe_flow", {"flow": "talk.crash"}))["tool"] == "crash"
+
+
+@on_a_loop
+async def test_a_description_says_all_about_a_flow(clara: Client, era: str) -> None:
+    flow = clara.office.catalogue.flow("shelf.remove-book")
+    async with connected(server_at(clara), era) as session:
+        by_ref = told(await session.call_tool("describe_flow", {"flow": "shelf.remove-book"}))
+        by_tool = told(await session.call_tool("describe_flow", {"flow": "removeBook"}))
+    del by_ref["reply"], by_tool["reply"]
+    assert by_ref == by_tool
+    assert by_ref["inputSchema"] == flow.published
+    assert by_ref["outputSchema"] == flow.output
+    assert by_ref["hints"] == flow.hints()
+    assert (by_ref["dialect"], by_ref["version"], by_ref["risk_tier"]) == ("architecture", "1.0.0", 3)
+    assert [one["title"] for one in by_ref["examples"]] == [one.title for one in flow.examples]
+    errors = {one["message_key"]: one for one in by_ref["errors"]}
+    assert {"RECORD_NOT_FOUND", "CONFIRMATION_REQUIRED", "VALIDATION_ERROR"} <= set(errors)
+    assert all(one["advice"] for one in errors.values())
+    assert "READ_OK" not in errors
+
+
+@on_a_loop
+async def test_running_a_flow_is_the_call_it_names(clara: Client, era: str) -> None:
+    book = a_book(clara)
+    async with connected(server_at(clara, CURATOR), era) as session:
+        by_tool = told(await session.call_tool("getBook", {"id": book}))
+        for name in ("getBook", "shelf.get-book"):
+            run = told(await session.call_tool("run_flow", {"flow": name, "arguments": {"id": book}}))
+            assert run["book"] == by_tool["book"]
+            assert run["success"] is True
+        refused = told(await session.call_tool("run_flow", {"flow": "getBook", "arguments": {"idd": book}}))
+        assert {error["code"] for error in refused["error"]["details"]["errors"]} == {
+            "UNKNOWN_FIELD",
+            "VALIDATION_ERROR",
+        }
+        assert key_of(await session.call_tool("run_flow", {"flow": "listAuthors"})) == "READ_OK"
+        shown = await session.call_tool("run_flow", {"flow": "show"})
+        assert [block.type for block in shown.content] == ["text", "image", "audio", "resource", "text"]
+
+
+@on_a_loop
+async def test_a_flow_that_is_run_dry_changes_nothing(clara: Client, era: str) -> None:
+    async with connected(server_at(clara, CURATOR), era) as session:
+        wish = {"flow": "addBook", "arguments": {"title": "Dune"}, "dry_run": True}
+        dry = told(await session.call_tool("run_flow", wish))
+    assert (dry["valid"], dry["would"]["mode"]) == (True, "direct")
+    assert clara.shelf.list_books().data["books"] == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "key"),
+    [
+        ("find_flow", {"word": "x"}, "UNKNOWN_FIELD"),
+        ("find_flow", {"words": 7}, "VALIDATION_ERROR"),
+        ("find_flow", {"limit": 0}, "VALIDATION_ERROR"),
+        ("find_flow", {"words": "x" * 201}, "VALIDATION_ERROR"),
+        ("describe_flow", {}, "VALIDATION_ERROR"),
+        ("describe_flow", {"flow": "nowhere"}, "UNKNOWN_OPERATION"),
+        ("run_flow", {}, "VALIDATION_ERROR"),
+        ("run_flow", {"flow": "nowhere"}, "UNKNOWN_OPERATION"),
+        ("run_flow", {"flow": "getBook", "arguments": "x"}, "VALIDATION_ERROR"),
+        ("run_flow", {"flow": "getBook", "principal": "clara"}, "FIELD_NOT_ALLOWED"),
+        ("run_flow", {"flow": "run_flow", "arguments": {"flow": "run_flow"}}, "UNKNOWN_OPERATION"),
+        ("run_flow", {"flow": "record.erase", "arguments": {}}, "UNKNOWN_OPERATION"),
+    ],
+)
+@on_a_loop
+async def test_bad_arguments_are_replies_too(clara: Client, tool: str, arguments: dict[str, object], key: str) -> None:
+    async with connected(server_at(clara, AGENT), "2026-07-28") as session:
+        answer = told(await session.call_tool(tool, arguments))
+    assert answer["reply"]["message_key"] == key
+    assert answer["errors"]
+    assert answer["reply"]["trace_id"]

@@ -1,0 +1,282 @@
+"""Hearing of changes: of a record, of a proposal's decision, whoever committed it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp import MCPError
+from mcp.client.subscriptions import ResourceUpdated
+
+from engross.calls import Caller
+from engross.surfaces.client import Client
+from tests.bed.offices import Offices
+from tests.bed.served import Served, wait_for
+from tests.surfaces.mcp.house import (
+    AGENT,
+    CLARA,
+    CURATOR,
+    LEGACY,
+    MODERN,
+    a_book,
+    connected,
+    on_a_loop,
+    over_http,
+    server_at,
+    stdio_parameters,
+)
+
+
+class Ear:
+    """Collects what a client of the handshake era is notified of."""
+
+    def __init__(self) -> None:
+        self.heard: asyncio.Queue[str] = asyncio.Queue()
+
+    async def __call__(self, message: Any) -> None:
+        if isinstance(message, types.ResourceUpdatedNotification):
+            self.heard.put_nowait(message.params.uri)
+
+
+def address(event: object) -> str:
+    assert isinstance(event, ResourceUpdated)
+    return event.uri
+
+
+async def subscribe(session: Any, uri: str) -> None:
+    request = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=uri))
+    await session.session.send_request(request, types.EmptyResult)
+
+
+async def unsubscribe(session: Any, uri: str) -> None:
+    request = types.UnsubscribeRequest(params=types.UnsubscribeRequestParams(uri=uri))
+    await session.session.send_request(request, types.EmptyResult)
+
+
+async def approve(clara: Client, proposal: str) -> None:
+    def decide() -> None:
+        shown = clara.proposals.get_proposal(proposal_id=proposal)
+        token = shown.data["approval_token"]
+        assert clara.proposals.review_proposal(proposal_id=proposal, decision="approve", approval_token=token).ok
+
+    await asyncio.to_thread(decide)
+
+
+@pytest.mark.requirement("GOV-02")
+@on_a_loop
+async def test_an_agent_hears_the_decision_about_its_proposal(curator: Client, agent: Client) -> None:
+    proposal = agent.shelf.add_book(title="Dune").data["proposal"]["id"]
+    uri = f"engross://proposals/{proposal}"
+    ear = Ear()
+    async with connected(server_at(curator, AGENT), LEGACY, message_handler=ear) as session:
+        await subscribe(session, uri)
+        await approve(curator, proposal)
+        assert await ear.heard.get() == uri
+        seen = await session.call_tool("run_flow", {"flow": "getProposal", "arguments": {"proposal_id": proposal}})
+        assert seen.structured_content["proposal"]["status"] == "accepted"
+
+
+@pytest.mark.requirement("GOV-02")
+@on_a_loop
+async def test_an_agent_of_the_later_era_hears_it_on_a_stream(curator: Client, agent: Client) -> None:
+    proposal = agent.shelf.add_book(title="Dune").data["proposal"]["id"]
+    uri = f"engross://proposals/{proposal}"
+    async with (
+        connected(server_at(curator, AGENT), MODERN) as session,
+        session.listen(resource_subscriptions=[uri]) as stream,
+    ):
+        await approve(curator, proposal)
+        async for event in stream:
+            assert address(event) == uri
+            break
+
+
+@pytest.mark.requirement("GOV-02")
+@on_a_loop
+async def test_a_commit_of_another_process_is_heard(offices: Offices, curator: Client) -> None:
+    book = a_book(curator)
+    elsewhere = offices.open()
+    ear = Ear()
+    server = server_at(curator, AGENT)
+    uris = [f"shelf://books/{book}", f"engross://facts/shelf/{book}", "engross://facts", "shelf://authors"]
+    async with (
+        connected(server, LEGACY, message_handler=ear) as early,
+        connected(server, MODERN) as late,
+        late.listen(resource_subscriptions=uris) as stream,
+    ):
+        for uri in uris:
+            await subscribe(early, uri)
+        await asyncio.to_thread(lambda: elsewhere.shelf.change_book(id=book, notes="signed"))
+        assert {await ear.heard.get() for _ in uris} == set(uris)
+        heard = set()
+        async for event in stream:
+            heard.add(address(event))
+            if heard == set(uris):
+                break
+
+
+@on_a_loop
+async def test_only_what_was_asked_for_is_heard(clara: Client) -> None:
+    book, other = a_book(clara), a_book(clara, "Emma")
+    ear = Ear()
+    async with connected(server_at(clara), LEGACY, message_handler=ear) as session:
+        await subscribe(session, f"shelf://books/{book}")
+        await subscribe(session, "engross://proposals")
+        await subscribe(session, "engross://receipts/1")
+        clara.shelf.change_book(id=other, notes="signed")
+        clara.shelf.change_book(id=book, notes="signed")
+        assert await ear.heard.get() == f"shelf://books/{book}"
+        await unsubscribe(session, f"shelf://books/{book}")
+        clara.shelf.change_book(id=book, notes="signed twice")
+        clara.shelf.add_book(title="Persuasion", commit_mode="proposal")
+        assert await ear.heard.get() == "engross://proposals"
+    assert ear.heard.empty()
+
+
+@on_a_loop
+async def test_nobody_hears_of_another_tenant(curator: Client) -> None:
+    dora = Caller("elsewhere", CLARA, "cred-dora")
+    there = curator.as_("dora", "human", ["curator"], tenant="elsewhere")
+    ear = Ear()
+    async with (
+        connected(server_at(curator, CURATOR), LEGACY, message_handler=ear) as early,
+        connected(server_at(curator, dora), MODERN) as late,
+        late.listen(resource_subscriptions=["engross://facts", "shelf://authors"]) as stream,
+    ):
+        await subscribe(early, "engross://facts")
+        mine, theirs = await asyncio.to_thread(lambda: (a_book(curator), a_book(there)))
+        assert mine != theirs
+        assert await ear.heard.get() == "engross://facts"
+        async for event in stream:
+            assert address(event) in ("engross://facts", "shelf://authors")
+            break
+        # Each heard of the one commit of their own tenant, and a second one shows that no other was on its way.
+        await asyncio.to_thread(lambda: a_book(curator, "Emma"))
+        assert await ear.heard.get() == "engross://facts"
+        assert ear.heard.empty()
+
+
+@on_a_loop
+async def test_what_a_caller_may_not_look_up_cannot_be_subscribed_to(clara: Client) -> None:
+    async with connected(server_at(clara), LEGACY) as session:
+        for uri in ("nowhere://x", "talk://broken/x", "shelf://books/a/b"):
+            with pytest.raises(MCPError) as refused:
+                await subscribe(session, uri)
+            assert refused.value.code == -32002
+        await unsubscribe(session, "nowhere://x")
+    async with (
+        connected(server_at(clara), MODERN) as session,
+        session.listen(resource_subscriptions=["nowhere://x", "talk://broken/x", "engross://facts"]) as stream,
+    ):
+        assert stream.honored.resource_subscriptions == ["engross://facts"]
+
+
+@on_a_loop
+async def test_when_nobody_listens_any_more_nobody_looks(clara: Client) -> None:
+    feed = clara.office.feed
+    async with connected(server_at(clara), LEGACY) as session:
+        await subscribe(session, "engross://facts")
+        assert not feed.is_idle
+    await asyncio.to_thread(wait_for, lambda: feed.is_idle)
+    async with connected(server_at(clara), MODERN) as session:
+        async with session.listen(resource_subscriptions=["engross://facts"]):
+            assert not feed.is_idle
+        await asyncio.to_thread(wait_for, lambda: feed.is_idle)
+
+
+@on_a_loop
+async def test_there_is_an_end_to_how_much_one_session_may_want(clara: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engross.surfaces.mcp.subscriptions.MOST_ADDRESSES", 2)
+    async with connected(server_at(clara), LEGACY) as session:
+        await subscribe(session, "engross://facts")
+        await subscribe(session, "engross://proposals")
+        with pytest.raises(MCPError) as refused:
+            await subscribe(session, "shelf://authors")
+        assert refused.value.code == -32602
+    monkeypatch.setattr("engross.surfaces.mcp.subscriptions.MOST_STREAMS", 0)
+    async with connected(server_at(clara), MODERN) as session:
+        with pytest.raises(MCPError):
+            async with session.listen(resource_subscriptions=["engross://facts"]):
+                pass
+
+
+@pytest.mark.requirement("GOV-04")
+@on_a_loop
+async def test_a_session_whose_token_is_revoked_hears_nothing_any_more(curator: Client) -> None:
+    ada = curator.as_("ada", "human", ["admin"])
+    made = ada.call("door.create-token", {"principal": "carla", "type": "agent", "roles": ["agent"]})
+    token = made.data["token"]["id"]
+    revoked, standing = Ear(), Ear()
+    async with (
+        connected(server_at(curator, AGENT._replace(credential=token)), LEGACY, message_handler=revoked) as one,
+        connected(server_at(curator, AGENT), LEGACY, message_handler=standing) as other,
+    ):
+        for session in (one, other):
+            await subscribe(session, "shelf://authors")
+        await asyncio.to_thread(lambda: a_book(curator, "Before"))
+        assert await revoked.heard.get() == await standing.heard.get() == "shelf://authors"
+        await asyncio.to_thread(lambda: ada.call("door.revoke-token", {"token_id": token}))
+        await asyncio.to_thread(lambda: a_book(curator, "After"))
+        assert await standing.heard.get() == "shelf://authors"
+        await one.list_prompts()
+        assert revoked.heard.empty()
+
+
+@pytest.mark.requirement("GOV-04")
+@on_a_loop
+async def test_a_stream_ends_when_the_token_is_revoked(served: Served) -> None:
+    number, token = served.token_with_id("carla", "agent", "agent")
+    async with (
+        over_http(served, token, MODERN) as session,
+        session.listen(resource_subscriptions=["shelf://authors"]) as stream,
+    ):
+        revoked = await asyncio.to_thread(served.call, "door.revoke-token", {"token_id": number})
+        assert revoked.status_code == 200
+        assert [event async for event in stream] == []
+
+
+@pytest.mark.requirement("GOV-02")
+@on_a_loop
+async def test_over_a_pipe_changes_are_heard_too(house: Offices, era: str) -> None:
+    clara = house.open()
+    book = a_book(clara)
+    uri = f"shelf://books/{book}"
+    ear = Ear()
+    async with connected(stdio_parameters(house.folder), era, message_handler=ear) as session:
+        if era == LEGACY:
+            await subscribe(session, uri)
+            await asyncio.to_thread(lambda: clara.shelf.change_book(id=book, notes="signed"))
+            assert await ear.heard.get() == uri
+        else:
+            async with session.listen(resource_subscriptions=[uri]) as stream:
+                await asyncio.to_thread(lambda: clara.shelf.change_book(id=book, notes="signed"))
+                async for event in stream:
+                    assert address(event) == uri
+                    break
+
+
+@pytest.mark.requirement("GOV-02")
+@on_a_loop
+async def test_over_http_changes_are_heard_too(served: Served, era: str) -> None:
+    added = served.call("shelf.add-book", {"title": f"Heard of {era}"}).json()
+    uri = f"shelf://books/{added['book']['id']}"
+    change = {"id": added["book"]["id"], "notes": "signed"}
+    ear = Ear()
+    async with over_http(served, served.agent, era, message_handler=ear) as session:
+        if era == LEGACY:
+            await subscribe(session, uri)
+            # The stream for notifications is opened in the background: until it is there, they are lost.
+            heard = asyncio.ensure_future(ear.heard.get())
+            number = 0
+            while not heard.done():
+                number += 1
+                await asyncio.to_thread(served.call, "shelf.change-book", {**change, "notes": f"signed {number}"})
+            assert await heard == uri
+        else:
+            async with session.listen(resource_subscriptions=[uri]) as stream:
+                await asyncio.to_thread(served.call, "shelf.change-book", change)
+                async for event in stream:
+                    assert address(event) == uri
+                    break

@@ -1,0 +1,203 @@
+"""Connections that do not behave: each ends with a Reply or is let go, and the server goes on."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.bed.served import Served, wait_for
+from tests.surfaces.serving.wires import Wire, ask, authorized, head
+
+LIVE = "GET /health/live"
+BOOK = "POST /v1/shelf/add-book"
+JSON = "Content-Type: application/json"
+
+
+@pytest.fixture(autouse=True)
+def goes_on(hasty: Served) -> Iterator[None]:
+    """Whatever happened: the next one is served, and nothing is left under way."""
+    yield
+    assert ask(hasty, LIVE).status == 200
+    with hasty.client() as client:
+        wait_for(lambda: "engross_calls_in_flight 0.0" in client.get("/metrics").text)
+        wait_for(lambda: "engross_requests_in_flight 1.0" in client.get("/metrics").text)
+
+
+def test_a_head_that_does_not_come_ends_the_connection(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        assert wire.is_over()
+
+
+def test_a_head_that_comes_too_slowly_is_told_so(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say("GET /health/live HTTP/1.1\r\nHos")
+        heard = wire.hear()
+        assert (heard.status, heard.key) == (408, "REQUEST_TOO_SLOW")
+        assert wire.is_over()
+
+
+def test_a_second_head_that_comes_too_slowly_is_told_so_as_well(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE))
+        assert wire.hear().status == 200
+        wire.say("GET /health")
+        assert wire.hear().key == "REQUEST_TOO_SLOW"
+
+
+def test_a_body_that_stops_coming_is_told_so_and_nothing_is_done(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 100"), '{"title": "Dro')
+        heard = wire.hear("POST")
+        assert (heard.status, heard.key) == (408, "REQUEST_TOO_SLOW")
+        assert wire.is_over()
+    books = hasty.call("shelf.list-books").json()["books"]
+    assert [book for book in books if book["title"].startswith("Dro")] == []
+
+
+def test_a_head_without_end_is_cut_off(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE).removesuffix("\r\n"), "X-Long: " + "x" * 30_000)
+        heard = wire.hear()
+        assert (heard.status, heard.key) == (413, "LIMIT_EXCEEDED")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[f"X-{number}: x" for number in range(101)], ["X-Long: " + "x" * 70_000]],
+    ids=["too many headers", "too long headers"],
+)
+def test_a_head_that_is_too_large_is_refused(hasty: Served, lines: list[str]) -> None:
+    heard = ask(hasty, LIVE, *lines)
+    assert (heard.status, heard.key) == (413, "LIMIT_EXCEEDED")
+
+
+@pytest.mark.parametrize(
+    "bytes_",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"hello there\r\n\r\n",
+        b"GET /\x00 HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n12345",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
+    ],
+    ids=["TLS", "words", "a zero", "a version", "another host", "a tunnel", "two lengths", "minus", "both", "gzip"],
+)
+def test_what_is_no_plain_http_is_malformed(hasty: Served, bytes_: bytes) -> None:
+    with Wire(hasty) as wire:
+        wire.say(bytes_)
+        heard = wire.hear()
+        assert (heard.status, heard.key) == (400, "MALFORMED_INPUT")
+        assert heard.headers["content-type"] == "application/problem+json"
+
+
+def test_a_chunk_that_makes_no_sense_ends_the_request(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Transfer-Encoding: chunked"), "zz\r\n")
+        assert wire.hear("POST").key == "MALFORMED_INPUT"
+        assert wire.is_over()
+
+
+def test_a_declared_body_over_the_limit_is_refused_before_it_is_sent(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 50001", "Expect: 100-continue"))
+        heard = wire.hear("POST")
+        assert (heard.status, heard.key) == (413, "LIMIT_EXCEEDED")
+        assert heard.told["reply"]["params"]["limit"] == 50_000
+
+
+@pytest.mark.parametrize("path", ["/v1/shelf/add-book", "/mcp"])
+def test_a_growing_body_is_cut_off_at_the_limit(hasty: Served, path: str) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, f"POST {path}", JSON, authorized(hasty), "Transfer-Encoding: chunked"))
+        for _ in range(6):
+            wire.say(b"2710\r\n", b" " * 10_000, b"\r\n")
+        heard = wire.hear("POST")
+        assert (heard.status, heard.key) == (413, "LIMIT_EXCEEDED")
+
+
+def test_a_client_that_sends_all_of_a_refused_body_can_go_on(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 60000"), b" " * 60_000)
+        assert wire.hear("POST").status == 413
+        wire.say(head(hasty, LIVE))
+        assert wire.hear().status == 200
+
+
+def test_a_client_that_goes_on_sending_what_nobody_wants_is_dropped(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 60000"), b" " * 100)
+        assert wire.hear("POST").status == 413
+        assert wire.is_over()
+
+
+def test_a_client_that_half_closes_gets_its_answer(hasty: Served) -> None:
+    body = b'{"title": "Half closed"}'
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), f"Content-Length: {len(body)}"), body)
+        wire.socket.shutdown(socket.SHUT_WR)
+        assert wire.hear("POST").key == "CREATED"
+        assert wire.is_over()
+
+
+def test_a_client_that_half_closes_in_the_middle_leaves_nothing_behind(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 100"), b'{"title": "Half sent"')
+        wire.socket.shutdown(socket.SHUT_WR)
+        assert wire.is_over()
+    assert "Half sent" not in hasty.call("shelf.list-books").text
+
+
+@pytest.mark.parametrize("path", ["/v1/rig/hold", "/mcp"], ids=["REST", "MCP"])
+def test_a_client_that_vanishes_in_mid_call_is_not_missed(hasty: Served, tmp_path: Path, path: str) -> None:
+    begun, until = tmp_path / "begun", tmp_path / "until"
+    arguments = f'{{"begun": "{begun}", "until": "{until}"}}'
+    lines = [JSON, authorized(hasty)]
+    if path == "/mcp":
+        arguments = (
+            '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hold", "arguments": '
+            + arguments
+            + ', "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",'
+            ' "io.modelcontextprotocol/clientCapabilities": {}}}}'
+        )
+        lines += ["Accept: application/json, text/event-stream", "Mcp-Protocol-Version: 2026-07-28"]
+        lines += ["Mcp-Method: tools/call", "Mcp-Name: hold"]
+    wire = Wire(hasty)
+    wire.say(head(hasty, f"POST {path}", *lines, f"Content-Length: {len(arguments)}"), arguments)
+    wait_for(begun.exists)
+    wire.close()
+    until.touch()
+
+
+def test_a_client_that_does_not_read_is_dropped(hasty: Served) -> None:
+    """It asks for more than the buffers on the way can hold, takes nothing of it, and finds itself cut off."""
+    body = '{"size": 3800000}'
+    request = head(hasty, "POST /v1/rig/flood", JSON, authorized(hasty), f"Content-Length: {len(body)}") + body
+    with Wire(hasty) as deaf:
+        deaf.say(request * 8)
+        with hasty.client() as client:
+            wait_for(lambda: 'flow="rig.flood"' in client.get("/metrics").text)
+            wait_for(lambda: "engross_requests_in_flight 1.0" in client.get("/metrics").text)
+        with pytest.raises((ConnectionError, http.client.IncompleteRead)):
+            _ = [deaf.hear("POST") for _ in range(8)]
+
+
+def test_requests_that_wait_behind_others_are_answered_in_order_and_each_by_its_own_credential(hasty: Served) -> None:
+    stranger = head(hasty, "GET /v1/shelf/list-books")
+    owner = head(hasty, "GET /v1/shelf/list-books", authorized(hasty))
+    with Wire(hasty) as wire:
+        wire.say(owner + stranger + owner + stranger)
+        assert [wire.hear().status for _ in range(4)] == [200, 401, 200, 401]
+
+
+def test_an_upgrade_that_nobody_offers_is_passed_over(hasty: Served) -> None:
+    heard = ask(hasty, LIVE, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+    assert heard.status == 200

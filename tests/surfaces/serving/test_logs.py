@@ -1,0 +1,162 @@
+"""Logs: one JSON object a line, findable by the trace id of the Reply, and fit to be shown around."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import orjson
+import pytest
+
+from engross.replies import Failed
+from engross.replies.crashes import CrashLog
+from engross.surfaces.serving.logs import configure_logs
+from tests.bed.served import Served
+from tests.surfaces.conftest import Serving
+from tests.surfaces.serving.wires import Wire, ask
+
+SECRET = "hunter2-is-a-secret"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+class Terminal(StringIO):
+    """A stream that people look at."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def logging_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Logging is the whole process's own; what a test changes is put back."""
+    monkeypatch.setattr("engross.replies.crashes._configured", CrashLog(tmp_path))
+    root, ours, calls = logging.getLogger(), logging.getLogger("engross"), logging.getLogger("engross.calls")
+    handlers, levels, disabled = root.handlers[:], (root.level, ours.level), calls.disabled
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(levels[0])
+    ours.setLevel(levels[1])
+    calls.disabled = disabled
+    logging.captureWarnings(False)
+
+
+def test_every_call_leaves_one_line_with_its_trace_id(served: Served) -> None:
+    answer = served.call("shelf.add-book", {"title": "Logged"}).json()["reply"]
+    (line,) = [line for line in served.lines() if line.get("trace_id") == answer["trace_id"]]
+    assert line["duration_ms"] > 0
+    del line["duration_ms"], line["time"]
+    assert line == {
+        "level": "info",
+        "logger": "engross.served",
+        "event": "call",
+        "flow": "shelf.add-book",
+        "surface": "rest",
+        "tenant": "main",
+        "principal": line["principal"],
+        "reply_type": "S",
+        "code": answer["code"],
+        "trace_id": answer["trace_id"],
+        "span_id": answer["span_id"],
+    }
+
+
+def test_the_callers_own_trace_is_found_in_the_log(served: Served) -> None:
+    with served.client(served.owner) as client:
+        for number in (1, 2):
+            parent = {"traceparent": f"00-{TRACE}-000000000000000{number}-01"}
+            assert client.get("/v1/shelf/list-books", headers=parent).status_code == 200
+    lines = [line for line in served.lines() if line.get("trace_id") == TRACE]
+    assert [line["flow"] for line in lines] == ["shelf.list-books"] * 2
+
+
+@pytest.mark.parametrize(
+    ("flow", "arguments", "level"),
+    [
+        ("shelf.get-book", {"id": "book_x"}, "warning"),
+        ("rig.crash", {"words": "oh no"}, "error"),
+    ],
+)
+def test_what_goes_wrong_is_logged_louder(served: Served, flow: str, arguments: dict[str, str], level: str) -> None:
+    answer = served.call(flow, arguments).json()["reply"]
+    (line,) = [line for line in served.lines() if line.get("trace_id") == answer["trace_id"]]
+    assert (line["level"], line["code"]) == (level, answer["code"])
+
+
+def test_a_refusal_is_logged_with_its_trace_id(plain: Served) -> None:
+    heard = ask(plain, f"GET /v1/shelf/list-books?token={SECRET}")
+    (line,) = [line for line in plain.lines() if line.get("trace_id") == heard.told["reply"]["trace_id"]]
+    assert (line["event"], line["path"], line["code"]) == ("refused", "/v1/shelf/list-books", "MCP-CFG-I-001")
+
+
+def test_no_secret_and_no_argument_is_in_the_log(serving: Serving) -> None:
+    served = serving(log_level="debug")
+    with served.client(served.owner) as client:
+        client.post("/v1/shelf/add-book", json={"title": SECRET, "notes": SECRET})
+        client.get(f"/v1/shelf/list-books?author={SECRET}", headers={"Cookie": SECRET, "X-Key": SECRET})
+        client.post("/v1/rig/crash", json={"words": f"password={SECRET}, {SECRET}"})
+        client.post(f"/v1/shelf/{SECRET}", json={})
+        client.post("/v1/shelf/add-book", content=f"{{{SECRET}", headers={"Content-Type": "application/json"})
+    for credential in (f"Bearer {SECRET}", f"Basic {SECRET}", f"Bearer {served.owner}x"):
+        ask(served, "GET /v1/shelf/list-books", f"Authorization: {credential}")
+    ask(served, f"GET /health/live?{SECRET}")
+    with Wire(served) as wire:
+        wire.say(f"{SECRET}\r\n\r\n")
+        wire.hear()
+    assert served.stop() == 0
+    log = served.log.read_text()
+    assert len(list(served.lines())) > 8
+    assert served.owner not in log
+    assert served.agent not in log
+    # An unknown flow is named in the path of its own address, by whoever asked for it.
+    told = [line for line in served.lines() if SECRET in orjson.dumps(line).decode()]
+    assert [line for line in told if line.get("path") != f"/v1/shelf/{SECRET}"] == []
+
+
+def test_the_level_can_be_set(serving: Serving) -> None:
+    served = serving(log_level="error")
+    assert served.call("shelf.list-books").status_code == 200
+    assert ask(served, "GET /nowhere").status == 401
+    served.call("rig.crash", {"words": "oh no"})
+    assert served.stop() == 0
+    assert [(line["level"], line["event"]) for line in served.lines()] == [("error", "call")]
+
+
+def test_the_servers_own_life_is_logged(serving: Serving) -> None:
+    served = serving()
+    assert served.stop() == 0
+    assert [line["event"] for line in served.lines()] == ["serving", "closing", "ended"]
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_other_peoples_logs_are_lines_like_ours_without_stacks_or_secrets() -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    try:
+        raise ValueError(SECRET)
+    except ValueError:
+        logging.getLogger("somebody.else").exception("it broke, token=%s", SECRET)
+    logging.getLogger("somebody.else").warning("half a character: %s", "\ud800")
+    logging.getLogger("somebody.else").info("not worth it")
+    broken, half = (orjson.loads(line) for line in stream.getvalue().splitlines())
+    assert (broken["level"], broken["logger"], broken["error"]) == ("error", "somebody.else", "ValueError")
+    assert broken["at"].startswith("test_logs.py:")
+    assert SECRET not in stream.getvalue()
+    assert half["level"] == "warning"
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_people_at_a_terminal_get_something_to_read() -> None:
+    stream = Terminal()
+    configure_logs("info", stream)
+    logging.getLogger("engross.serving").info("hello")
+    assert "hello" in stream.getvalue()
+    assert not stream.getvalue().startswith("{")
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_a_level_that_is_none_is_refused() -> None:
+    with pytest.raises(Failed) as refused:
+        configure_logs("loud", StringIO())
+    assert refused.value.params == {"setting": "log_level"}
