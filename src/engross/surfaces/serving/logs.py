@@ -32,6 +32,9 @@ OF_TYPE = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": l
 FIRST = ("time", "level", "logger", "event")
 _calls = logging.getLogger("engross.served")
 _Event = MutableMapping[str, Any]
+_Straight = Callable[[int, str, dict[str, Any]], None]
+_NAMES = {level: name for name, level in LEVELS.items()}
+_straight: _Straight | None = None
 
 
 class CallLog:
@@ -66,6 +69,9 @@ def write_line(logger: logging.Logger, level: int, fields: dict[str, Any]) -> No
     """Log fields that are already as they should be; they come in a record's `line`."""
     if not logger.isEnabledFor(level):
         return
+    if _straight is not None:
+        _straight(level, logger.name, fields)
+        return
     record = logging.LogRecord(logger.name, level, "", 0, fields["event"], None, None)
     record.line = fields
     logger.handle(record)
@@ -76,9 +82,11 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     if level.lower() not in LEVELS:
         data = {"setting": "log_level", "allowed_values": list(LEVELS)}
         raise Failed(codes.CONFIG_INVALID, {"setting": "log_level"}, data=data)
+    global _straight
     chosen = stream or sys.stderr
     handler = logging.StreamHandler(chosen)
     handler.setFormatter(_Lines(for_people=chosen.isatty()))
+    _straight = None if chosen.isatty() else _straight_to(handler)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(LEVELS[level.lower()], logging.WARNING))
@@ -88,11 +96,30 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     logging.captureWarnings(True)
 
 
+def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Straight:
+    """A short cut for lines that need no formatting: a record of its own would cost each call as much again."""
+
+    def write(level: int, logger: str, fields: dict[str, Any]) -> None:
+        time = datetime.now(UTC).isoformat(timespec="microseconds")
+        head = {"time": f"{time[:-6]}Z", "level": _NAMES[level], "logger": logger}
+        line = orjson.dumps({**head, **fields}).decode() + "\n"
+        handler.acquire()
+        try:
+            handler.stream.write(line)
+            handler.stream.flush()
+        except (OSError, ValueError):
+            # Nobody reads the log any more; calls go on.
+            return
+        finally:
+            handler.release()
+
+    return write
+
+
 class _Lines(ProcessorFormatter):
-    """structlog's formatting of every record, with a short cut for lines that need none."""
+    """structlog's formatting of every record."""
 
     def __init__(self, *, for_people: bool) -> None:
-        self._for_people = for_people
         render: Callable[..., Any] = (
             structlog.dev.ConsoleRenderer() if for_people else structlog.processors.JSONRenderer(_json)
         )
@@ -106,15 +133,6 @@ class _Lines(ProcessorFormatter):
                 _as_fields,
             ],
         )
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The record as one line."""
-        line = getattr(record, "line", None)
-        if line is None or self._for_people:
-            return super().format(record)
-        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
-        head = {"time": f"{time[:-6]}Z", "level": record.levelname.lower(), "logger": record.name}
-        return orjson.dumps({**head, **line}).decode()
 
 
 def _as_fields(_logger: object, _method: str, event: _Event) -> _Event:

@@ -1,0 +1,1 @@
+"""The domains that come with the house. None knows another."""

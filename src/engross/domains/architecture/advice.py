@@ -1,0 +1,93 @@
+"""What one might do next. Computed when the outcome is certain, on what is committed by then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engross.ledger import Reader
+
+from .metamodel import metamodel
+from .search import QUICK, similar
+
+Answer = Mapping[str, Any]
+FEW = 3
+
+
+def after_element(reader: Reader, answer: Answer) -> list[str]:
+    """Look for doubles, say more, relate it."""
+    element = answer.get("element") or answer["capability"]
+    found = similar(reader, element["model_id"], element["name"], most=FEW, unless=element["id"], effort=QUICK)
+    told = [f"Similar element '{one['name']}' exists - consider if this is a duplicate" for one in found]
+    if not element["description"]:
+        told.append("Add a description with updateElement.")
+    if "relationship" not in answer:
+        told.append(_how_to_relate(element["type"]))
+    return told or [f"Look around it with getNeighborhood of {element['id']}."]
+
+
+def after_relationship(reader: Reader, answer: Answer) -> list[str]:
+    """See what it led to."""
+    relationship = answer["relationship"]
+    return [f"See both ends in context: getNeighborhood of {relationship['source_id']}."]
+
+
+def after_update(reader: Reader, answer: Answer) -> list[str]:
+    """What the change may have touched."""
+    element = answer["element"]
+    if not answer["changed"]:
+        return ["Nothing differed from what was there; no version was made."]
+    return [f"Check what depends on it: getNeighborhood of {element['id']}."]
+
+
+def after_deletion(reader: Reader, answer: Answer) -> list[str]:
+    """What the deletion left behind."""
+    gone = len(answer["deleted_relationships"])
+    ends = f"{gone} relationships went with it" if gone != 1 else "1 relationship went with it"
+    return [f"{ends}; look for elements without any with listElements and getNeighborhood."]
+
+
+def after_structure(reader: Reader, answer: Answer) -> list[str]:
+    """How a structure is filled."""
+    if "component" in answer:
+        return ["Say which DataObject the component accesses: createRelationship with type Access."]
+    capability = answer["capability"]
+    told = [f"Add a component that realizes it: addComponentToCapability with capability_id {capability['id']}."]
+    if "profile" not in capability:
+        told.append("Say owner, criticality and lifecycle: updateElement with profile.")
+    return told
+
+
+def after_changes(reader: Reader, answer: Answer) -> list[str]:
+    """What to do about items that failed."""
+    failed = [one["index"] for one in answer["results"] if one["status"] in ("failed", "not_attempted")]
+    if failed:
+        return [f"Mend and repeat the operations {', '.join(map(str, failed))}."]
+    return ["See the result with getView or getNeighborhood."]
+
+
+def after_model(reader: Reader, answer: Answer) -> list[str]:
+    """Work in it."""
+    return [f"Work in it by default: setContext with model_id {answer['model']['id']}."]
+
+
+def after_context(reader: Reader, answer: Answer) -> list[str]:
+    """What that means for the calls to come."""
+    if answer["context"]["model_id"] is None:
+        return ["Name a model_id in every call from now on, or pin one again."]
+    return ["Calls without model_id are about this model now."]
+
+
+def after_import(reader: Reader, answer: Answer) -> list[str]:
+    """Look at what came in."""
+    if answer.get("dry_run"):
+        return ["Look at invalid_relationships and problems, then call again with mode commit."]
+    return [f"See what came in: listElements with model_id {answer['model']['id']}."]
+
+
+def _how_to_relate(element_type: str) -> str:
+    for kind in metamodel().relationship_types:
+        targets = [one for one in metamodel().targets_for(kind, element_type) if one != element_type]
+        if targets and kind not in ("Composition", "Aggregation", "Association"):
+            return f"Relate it with createRelationship, for instance by {kind} with a target of type {targets[0]}."
+    return "Relate it with createRelationship."

@@ -1,0 +1,249 @@
+"""Many writes in one call: all of them or none, or each on its own with its own key and outcome.
+
+An item may refer to what an earlier one made: `"#0"`, or `{"$ref": "#0"}`, stands for the id of the first item's
+element, relationship, capability or component.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from engross.calls import Answer
+from engross.flows import Flow
+from engross.ledger import Unit, clear_key, find_key, fingerprint, key_row, keys
+from engross.replies import Invalid, Issue, codes
+
+from .refusals import malformed, too_many
+from .relationships import relationships_of
+from .ways import Habits
+from .writing import Arguments, Write
+
+REFERENCE = re.compile(r"#(\d{1,4})")
+MADE = ("element", "relationship", "capability", "component")
+# A replay by an item's key gives the answer that the write itself would give, so it is kept with that answer's code.
+EFFECTS = {
+    "create": codes.CREATED,  # reply-lint: L7 because it is the answer of the write that the key belongs to
+    "update": codes.UPDATED,  # reply-lint: L7 because it is the answer of the write that the key belongs to
+    "delete": codes.DELETED,  # reply-lint: L7 because it is the answer of the write that the key belongs to
+}
+
+
+class Operation(NamedTuple):
+    """A write that can be part of a call for many."""
+
+    flow: Flow
+    write: Write
+
+
+class Item(NamedTuple):
+    """One change of many: checked, or with what is wrong with its shape."""
+
+    operation: str
+    arguments: Mapping[str, Any]
+    issues: tuple[Issue, ...] = ()
+    warnings: tuple[Mapping[str, Any], ...] = ()
+    key: str | None = None
+
+
+class Outcome(NamedTuple):
+    """What became of one item."""
+
+    status: str
+    answer: Mapping[str, Any] | None = None
+    issues: tuple[Issue, ...] = ()
+    warnings: tuple[Mapping[str, Any], ...] = ()
+
+    def as_data(self, index: int, operation: str) -> dict[str, Any]:
+        """The outcome as the caller gets it."""
+        told: dict[str, Any] = {"index": index, "operation": operation, "status": self.status}
+        if self.answer is not None:
+            told["answer"] = self.answer
+        if self.issues:
+            told["errors"] = [issue.as_data() for issue in self.issues]
+        return told
+
+
+def checked_items(operations: Mapping[str, Operation], given: Sequence[Mapping[str, Any]]) -> list[Item]:
+    """Hold every item to the schema of its own write, and keep what is wrong with it."""
+    return [_checked(operations, index, item) for index, item in enumerate(given)]
+
+
+def apply_changes(
+    unit: Unit, items: Sequence[Item], mode: str, operations: Mapping[str, Operation], habits: Habits
+) -> Answer:
+    """Make the changes; with `atomic`, a single one that cannot be made refuses them all."""
+    if len(items) > habits.max_bulk:
+        raise Invalid.many([too_many("/operations", "The number of operations", habits.max_bulk, len(items))])
+    outcomes: list[Outcome] = []
+    for index, item in enumerate(items):
+        outcomes.append(_outcome(unit, index, item, outcomes, operations, habits, own_keys=mode == "per_item"))
+    results = [one.as_data(index, items[index].operation) for index, one in enumerate(outcomes)]
+    issues = [issue for one in outcomes for issue in one.issues]
+    if issues and mode == "atomic":
+        raise Invalid.many(issues, data={"results": [_verdict(result) for result in results]})
+    counts: dict[str, int] = {}
+    for outcome in outcomes:
+        counts[outcome.status] = counts.get(outcome.status, 0) + 1
+    data = {"mode": mode, "results": results, "counts": counts}
+    return Answer(data, warnings=tuple(_warnings(unit, outcomes)))
+
+
+def _checked(operations: Mapping[str, Operation], index: int, item: Mapping[str, Any]) -> Item:
+    name, place = item["operation"], f"/operations/{index}"
+    key = item.get("client_request_id")
+    payload = _spelled(item["payload"])
+    try:
+        checked = operations[name].flow.check(payload)
+    except Invalid as refused:
+        return Item(name, {}, tuple(_moved(issue, f"{place}/payload") for issue in refused.issues), key=key)
+    issues = tuple(
+        malformed(f"{place}/payload/{field}", f"{field} is said once for the whole call", "Leave it out here.")
+        for field, value in checked.controls._asdict().items()
+        if value is not None
+    )
+    return Item(name, checked.arguments, issues, tuple(checked.warnings), key)
+
+
+def _spelled(payload: Any) -> Any:
+    """References as plain text, whichever way they were written."""
+    if not isinstance(payload, Mapping):
+        return payload
+    return {
+        name: value["$ref"] if isinstance(value, Mapping) and list(value) == ["$ref"] else value
+        for name, value in payload.items()
+    }
+
+
+def _outcome(
+    unit: Unit,
+    index: int,
+    item: Item,
+    before: Sequence[Outcome],
+    operations: Mapping[str, Operation],
+    habits: Habits,
+    *,
+    own_keys: bool,
+) -> Outcome:
+    place = f"/operations/{index}"
+    if item.issues:
+        return Outcome("failed", issues=item.issues)
+    try:
+        arguments = _resolved(item.arguments, before, place)
+    except _Unmade:
+        return Outcome("not_attempted")
+    except Invalid as refused:
+        return Outcome("failed", issues=refused.issues)
+    operation = operations[item.operation]
+    try:
+        known = _recalled(unit, operation.flow, item) if own_keys and item.key else None
+    except Invalid as refused:
+        return Outcome("failed", issues=tuple(_moved(issue, place) for issue in refused.issues))
+    if known is not None:
+        return Outcome("replayed", {**known, "idempotent_replay": True})
+    try:
+        answer = operation.write(unit, arguments, habits)
+    except Invalid as refused:
+        return Outcome("failed", issues=tuple(_moved(issue, f"{place}/payload") for issue in refused.issues))
+    if own_keys and item.key:
+        _remember(unit, operation.flow, item, answer)
+    return Outcome("done", answer.data, warnings=(*item.warnings, *answer.warnings))
+
+
+class _Unmade(Exception):
+    """What an item refers to was not made."""
+
+
+def _resolved(arguments: Arguments, before: Sequence[Outcome], place: str) -> dict[str, Any]:
+    resolved: dict[str, Any] = {}
+    for name, value in arguments.items():
+        match = REFERENCE.fullmatch(value) if isinstance(value, str) and name.endswith("id") else None
+        resolved[name] = _made_by(int(match[1]), before, f"{place}/payload/{name}") if match else value
+    return resolved
+
+
+def _made_by(index: int, before: Sequence[Outcome], pointer: str) -> str:
+    if index >= len(before):
+        issue = malformed(pointer, f"there is no earlier operation #{index}", "Refer to an operation further up.")
+        raise Invalid.many([issue])
+    answer = before[index].answer
+    if answer is None:
+        raise _Unmade
+    for name in MADE:
+        if name in answer:
+            return str(answer[name]["id"])
+    raise Invalid.many([malformed(pointer, f"operation #{index} makes nothing to refer to")])
+
+
+def _moved(issue: Issue, place: str) -> Issue:
+    return issue._replace(pointer=f"{place}{issue.pointer}")
+
+
+def _verdict(result: Mapping[str, Any]) -> dict[str, Any]:
+    status = "valid" if result["status"] == "done" else result["status"]
+    return {"index": result["index"], "operation": result["operation"], "status": status}
+
+
+def _warnings(unit: Unit, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """All warnings, each with its place; what was alone at first may have been related since."""
+    found = []
+    for index, outcome in enumerate(outcomes):
+        for one in outcome.warnings:
+            alone = one.get("element_id") if one["code"] == "ISOLATED_ELEMENT" else None
+            if alone is not None and relationships_of(unit, [alone], most=1):
+                continue
+            place = f"operations.{index}"
+            found.append({**one, "field": f"{place}.{one['field']}" if one.get("field") else place})
+    return found
+
+
+def _mark(unit: Unit, flow: Flow, item: Item) -> str:
+    # The same as that of the write by itself, so that a retry of one item alone is recognised as well.
+    context = unit.context
+    return fingerprint(
+        {
+            "operation": flow.ref,
+            "arguments": item.arguments,
+            "proposal_id": context.proposal_id,
+            "commit_mode": context.commit_mode,
+            "model": context.pins.get("model_id"),
+        }
+    )
+
+
+def _recalled(unit: Unit, flow: Flow, item: Item) -> Mapping[str, Any] | None:
+    """The answer that an item's key stands for already."""
+    stored = find_key(unit.transaction, flow.ref, item.key or "")
+    if stored is None:
+        return None
+    if stored.is_past(unit.now):
+        clear_key(unit.transaction, flow.ref, item.key or "", unit.now)
+        return None
+    if stored.principal != unit.context.principal.id or stored.fingerprint != _mark(unit, flow, item):
+        raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
+    answer: dict[str, Any] = orjson.loads(stored.answer or "{}")
+    data: Mapping[str, Any] = answer.get("data", {})
+    return data
+
+
+def _remember(unit: Unit, flow: Flow, item: Item, answer: Answer) -> None:
+    """Keep an item's answer under its own key, in the transaction of its change."""
+    context = unit.context._replace(flow=flow.ref, client_request_id=item.key)
+    position = unit.transaction.position
+    data = {
+        **answer.data,
+        "status": "committed",
+        "warnings": list(answer.warnings),
+        "facts": [],
+        "position": position,
+        "idempotent_replay": False,
+    }
+    code = EFFECTS[flow.effect or "create"]
+    text = orjson.dumps(
+        {"code": code, "params": {}, "data": data, "trace_id": context.trace.trace_id}, default=dict
+    ).decode()
+    row = key_row(context, _mark(unit, flow, item), state="done", position=position, answer=text)
+    unit.transaction.execute(keys.INSERT, row)

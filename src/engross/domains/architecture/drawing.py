@@ -1,0 +1,141 @@
+"""Graphs as pictures: Mermaid text, and SVG. Every text in them is escaped; names come from anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+from .graphs import Graph, Thing
+from .metamodel import metamodel
+
+COLOURS: Mapping[str, str] = {
+    "strategy": "#f5deaa",
+    "business": "#ffffb5",
+    "application": "#b5ffff",
+    "technology": "#c9e7b7",
+    "motivation": "#ccccff",
+    "implementation_migration": "#ffe0e0",
+    "other": "#eeeeee",
+}
+ARROWS: Mapping[str, str] = {
+    "Composition": "--o",
+    "Aggregation": "--o",
+    "Realization": "-.->",
+    "Access": "-.->",
+    "Influence": "-.->",
+    "Flow": "-.->",
+    "Association": "---",
+}
+DASHED = frozenset({"Realization", "Access", "Influence", "Flow"})
+WIDTH, HEIGHT, GAP, COLUMNS, MARGIN = 160, 60, 50, 6, 20
+LONGEST_LABEL = 28
+
+
+def mermaid(graph: Graph) -> str:
+    """The graph as a Mermaid flowchart."""
+    names = {one["id"]: f"n{number}" for number, one in enumerate(graph.elements)}
+    lines = ["flowchart LR"]
+    for one in graph.elements:
+        lines.append(f'  {names[one["id"]]}["{_mermaid_text(one["name"])}<br/><i>{one["type"]}</i>"]:::{one["layer"]}')
+    for edge in graph.relationships:
+        arrow = ARROWS.get(edge["type"], "-->")
+        label = _mermaid_text(edge.get("name") or edge["type"])
+        lines.append(f'  {names[edge["source_id"]]} {arrow}|"{label}"| {names[edge["target_id"]]}')
+    used = {one["layer"] for one in graph.elements}
+    lines += [f"  classDef {layer} fill:{colour},stroke:#555" for layer, colour in COLOURS.items() if layer in used]
+    return "\n".join(lines) + "\n"
+
+
+def svg(graph: Graph, title: str) -> str:
+    """The graph as an SVG picture: where it was drawn, else layer by layer."""
+    places = _placed(graph)
+    width = max((x + w for x, y, w, h in places.values()), default=0) + MARGIN
+    height = max((y + h for x, y, w, h in places.values()), default=0) + MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}"'
+        f' viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" font-size="12">',
+        f"<title>{escape(_printable(title))}</title>",
+        '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8"'
+        ' orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" fill="#555"/></marker></defs>',
+        *(_line(edge, places) for edge in graph.relationships),
+        *(_box(one, places[one["id"]]) for one in graph.elements),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+Place = tuple[float, float, float, float]
+
+
+def _placed(graph: Graph) -> dict[str, Place]:
+    if graph.placed:
+        return {
+            one["id"]: (float(spot["x"]), float(spot["y"]), float(spot["w"]), float(spot["h"]))
+            for one in graph.elements
+            if (spot := graph.placed[one["id"]])
+        }
+    places: dict[str, Place] = {}
+    row = 0
+    for layer in ("motivation", *(name for name in metamodel().layers if name != "motivation")):
+        members = [one["id"] for one in graph.elements if one["layer"] == layer]
+        for start in range(0, len(members), COLUMNS):
+            for column, identifier in enumerate(members[start : start + COLUMNS]):
+                places[identifier] = (
+                    MARGIN + column * (WIDTH + GAP),
+                    MARGIN + row * (HEIGHT + GAP),
+                    WIDTH,
+                    HEIGHT,
+                )
+            row += 1
+    return places
+
+
+def _box(element: Thing, place: Place) -> str:
+    x, y, w, h = place
+    fill = COLOURS[element["layer"]]
+    name, kind = escape(_shortened(element["name"])), escape(element["type"])
+    return (
+        f"<g><title>{escape(_printable(element['name']))}</title>"
+        f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="3" fill="{fill}" stroke="#555"'
+        f" data-element={quoteattr(element['id'])}/>"
+        f'<text x="{x + w / 2:g}" y="{y + h / 2:g}" text-anchor="middle">{name}</text>'
+        f'<text x="{x + w / 2:g}" y="{y + h / 2 + 15:g}" text-anchor="middle" font-size="9" fill="#555">{kind}</text>'
+        "</g>"
+    )
+
+
+def _line(edge: Thing, places: Mapping[str, Place]) -> str:
+    (x1, y1, w1, h1), (x2, y2, w2, h2) = places[edge["source_id"]], places[edge["target_id"]]
+    dash = ' stroke-dasharray="5 4"' if edge["type"] in DASHED else ""
+    tip = "" if edge["type"] == "Association" else ' marker-end="url(#tip)"'
+    (ax, ay), (bx, by) = (x1 + w1 / 2, y1 + h1 / 2), (x2 + w2 / 2, y2 + h2 / 2)
+    ex, ey = _edge_of(bx, by, w2, h2, ax, ay)
+    return (
+        f"<g><title>{escape(_printable(edge.get('name') or edge['type']))}</title>"
+        f'<line x1="{ax:g}" y1="{ay:g}" x2="{ex:.1f}" y2="{ey:.1f}" stroke="#555"{dash}{tip}/></g>'
+    )
+
+
+def _edge_of(cx: float, cy: float, w: float, h: float, x: float, y: float) -> tuple[float, float]:
+    """Where a line from (x, y) to the centre of a box meets its border."""
+    dx, dy = x - cx, y - cy
+    if not dx and not dy:
+        return cx, cy
+    scale = min(w / 2 / abs(dx) if dx else float("inf"), h / 2 / abs(dy) if dy else float("inf"), 1.0)
+    return cx + dx * scale, cy + dy * scale
+
+
+def _shortened(text: str) -> str:
+    text = _printable(text)
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def _mermaid_text(text: str) -> str:
+    """Letters, digits and blanks as they are; everything with a meaning of its own as its number."""
+    return "".join(
+        letter if letter.isalnum() or letter in " .,-_" else f"#{ord(letter)};" for letter in _printable(text)
+    )

@@ -1,0 +1,60 @@
+"""What a file brings, whatever its format: a model, its elements and relationships, and how it was drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from engross.replies import Invalid, Issue, codes
+
+MOST_BYTES = 200_000_000
+"""Larger files are refused unread."""
+
+
+class Piece(NamedTuple):
+    """An element or a relationship, with the id that it has in its file."""
+
+    id: str
+    said: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Parcel:
+    """The content of a file."""
+
+    name: str
+    format: str
+    id: str | None = None
+    description: str | None = None
+    properties: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+    elements: list[Piece] = field(default_factory=list)
+    relationships: list[Piece] = field(default_factory=list)
+    views: list[Piece] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+    """What is wrong with the file, beyond its relationships."""
+
+    def refuse(self, code: str, place: str, **params: Any) -> None:
+        """Note that something in the file cannot be taken over."""
+        self.issues.append(Issue(code, params, "/content", {"place": place[:200]}))
+
+
+def unreadable(format: str, problem: str, **details: Any) -> Invalid:
+    """The content is not what its format says."""
+    return Invalid(
+        codes.IMPORT_UNREADABLE,
+        {"format": format, "problem": problem[:200]},
+        field="content",
+        details=details or None,
+        suggestions={"hint": "Export the file again from the tool that made it."},
+    )
+
+
+def unsafe(what: str) -> Invalid:
+    """The content could do harm to whoever reads it."""
+    return Invalid(
+        codes.IMPORT_UNSAFE,
+        {"what": what},
+        field="content",
+        suggestions={"hint": "A model needs no such thing; remove it and try again."},
+    )

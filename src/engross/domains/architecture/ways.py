@@ -1,0 +1,47 @@
+"""What the house decides for the domain: habits that an operator sets, and ports to what lies outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+from engross.calls import Context
+
+Duplicates = Literal["by-caller", "reject", "warn", "allow"]
+
+
+class Habits(NamedTuple):
+    """Knobs that turn what a write does, as they stand for one call."""
+
+    duplicate_name: Duplicates = "by-caller"
+    template_reuse: bool = True
+    max_bulk: int = 100
+
+    def on_duplicate(self, context: Context) -> Literal["reject", "warn", "allow"]:
+        """What becomes of a name that is taken: people are warned, agents and services are refused."""
+        if self.duplicate_name != "by-caller":
+            return self.duplicate_name
+        return "warn" if context.principal.type == "human" else "reject"
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Another model gives other vectors, so each says which it is."""
+
+    name: str
+
+    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """One vector for each text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Everything that the domain asks of the house around it. The defaults do for a house without knobs."""
+
+    habits: Callable[[Context], Habits] = lambda context: Habits()
+    content: Callable[[str, str], bytes] | None = None
+    """The bytes that a tenant keeps under a content hash."""
+    embedder: Embedder | None = None
+
+
+USUAL_WAYS = Ways()

@@ -1,0 +1,122 @@
+"""Many changes in one call: all or none, or each for itself."""
+
+from typing import Any
+
+import pytest
+
+from tests.architecture.studio import Studio, done, errors, validate, warned
+
+CHAIN: list[dict[str, Any]] = [
+    {"operation": "createElement", "payload": {"type": "Node", "name": "Server", "description": "x"}},
+    {"operation": "createElement", "payload": {"type": "device", "name": "Rack", "description": "x"}},
+    {"operation": "createRelationship", "payload": {"type": "Composition", "source_id": "#0", "target_id": "#1"}},
+]
+
+
+def names(studio: Studio) -> list[str]:
+    return [one["name"] for one in studio.clara.architecture.list_elements().data["elements"]]
+
+
+@pytest.mark.requirement("ARCH-40")
+def test_later_changes_refer_to_what_earlier_ones_made(studio: Studio) -> None:
+    more = [
+        {"operation": "updateElement", "payload": {"id": {"$ref": "#0"}, "properties": {"rack": "yes"}}},
+        {"operation": "createElement", "payload": {"type": "Node", "name": "Blade", "parent_id": "#0"}},
+    ]
+    answer = done(studio.clara.architecture.apply_changes(operations=[*CHAIN, *more]))
+    results = answer.data["results"]
+    assert [one["status"] for one in results] == ["done"] * 5
+    server, rack, related = (results[n]["answer"] for n in range(3))
+    assert related["relationship"]["source_id"] == server["element"]["id"]
+    assert related["relationship"]["target_id"] == rack["element"]["id"]
+    assert results[3]["answer"]["new_version"] == 2
+    assert warned(answer) == ["ALIAS_USED", "MISSING_DESCRIPTION"]
+    assert answer.data["warnings"][0]["field"] == "operations.1.type"
+    assert len(answer.data["facts"]) == 6
+
+
+@pytest.mark.requirement("ARCH-40")
+def test_one_that_fails_takes_all_back_and_every_error_is_told(studio: Studio) -> None:
+    answer = studio.clara.architecture.apply_changes(
+        operations=[
+            *CHAIN,
+            {"operation": "createElement", "payload": {"type": "Sever", "name": "X"}},
+            {"operation": "createRelationship", "payload": {"type": "Flow", "source_id": "#3", "target_id": "#0"}},
+            {"operation": "createElement", "payload": {"type": "Node"}},
+            {"operation": "deleteElement", "payload": {"id": "#9"}},
+            {"operation": "deleteRelationship", "payload": {"id": "rel_x", "client_request_id": "not-in-here"}},
+        ]
+    )
+    assert errors(answer) == {
+        "operations.3.payload.type": "INVALID_ELEMENT_TYPE",
+        "operations.5.payload.name": "VALIDATION_ERROR",
+        "operations.6.payload.id": "VALIDATION_ERROR",
+        "operations.7.payload.client_request_id": "VALIDATION_ERROR",
+    }
+    statuses = [one["status"] for one in answer.data["results"]]
+    assert statuses == ["valid"] * 3 + ["failed", "not_attempted", "failed", "failed", "failed"]
+    assert names(studio) == []
+
+
+@pytest.mark.requirement("ARCH-41")
+def test_each_for_itself_some_are_done_and_some_fail(studio: Studio) -> None:
+    answer = done(
+        studio.clara.architecture.apply_changes(
+            mode="per_item", operations=[*CHAIN, {"operation": "deleteElement", "payload": {"id": "el_nowhere"}}]
+        )
+    )
+    assert answer.data["counts"] == {"done": 3, "failed": 1}
+    assert answer.data["results"][3]["errors"][0]["code"] == "ELEMENT_NOT_FOUND"
+    assert names(studio) == ["Rack", "Server"]
+
+
+@pytest.mark.requirement("ARCH-41", "ARCH-34")
+def test_each_item_has_its_own_key(studio: Studio) -> None:
+    item = {**CHAIN[0], "client_request_id": "server-0001"}
+    first = done(studio.clara.architecture.apply_changes(mode="per_item", operations=[item]))
+    made = first.data["results"][0]["answer"]["element"]["id"]
+    again = done(studio.clara.architecture.apply_changes(mode="per_item", operations=[item, CHAIN[1]]))
+    assert [one["status"] for one in again.data["results"]] == ["replayed", "done"]
+    assert again.data["results"][0]["answer"]["element"]["id"] == made
+    alone = done(studio.clara.architecture.create_element(**CHAIN[0]["payload"], client_request_id="server-0001"))
+    assert (alone.data["idempotent_replay"], alone.data["element"]["id"]) == (True, made)
+    other = {"operation": "createElement", "payload": {"type": "Node", "name": "Y"}, "client_request_id": "server-0001"}
+    reused = done(studio.clara.architecture.apply_changes(mode="per_item", operations=[other]))
+    assert reused.data["results"][0]["errors"][0]["code"] == "IDEMPOTENCY_KEY_REUSED"
+    assert names(studio) == ["Rack", "Server"]
+
+
+def test_more_than_a_hundred_are_refused(studio: Studio) -> None:
+    many = [{"operation": "createElement", "payload": {"type": "Node", "name": f"N{n}"}} for n in range(101)]
+    answer = studio.clara.architecture.apply_changes(operations=many)
+    assert errors(answer) == {"operations": "LIMIT_EXCEEDED"}
+    assert answer.data["details"] == {"limit": 100, "actual": 101}
+    assert names(studio) == []
+
+
+def test_changes_that_delete_are_of_high_risk(studio: Studio) -> None:
+    element = studio.element("Orders")
+    operations = [{"operation": "deleteElement", "payload": {"id": element["id"]}}]
+    asked = studio.clara.architecture.apply_changes(operations=operations)
+    assert asked.message_key == "CONFIRMATION_REQUIRED"
+    token = asked.data["confirm_token"]
+    done(studio.clara.architecture.apply_changes(operations=operations, confirm_token=token))
+    assert names(studio) == []
+
+
+def test_an_agents_changes_become_one_proposal(studio: Studio) -> None:
+    answer = done(studio.scout.architecture.apply_changes(operations=CHAIN))
+    assert answer.data["status"] == "proposed"
+    assert len(answer.data["diff"]) == 3
+    proposal = answer.data["proposal"]["id"]
+    token = studio.clara.proposals.get_proposal(proposal_id=proposal).data["approval_token"]
+    done(studio.clara.proposals.review_proposal(proposal_id=proposal, decision="approve", approval_token=token))
+    assert names(studio) == ["Rack", "Server"]
+
+
+def test_validating_tells_every_error_of_every_item(studio: Studio) -> None:
+    operations = [*CHAIN, {"operation": "createElement", "payload": {"type": "Sever", "name": ""}}]
+    checked = validate(studio.scout, "applyChanges", {"operations": operations})
+    assert checked["valid"] is False
+    assert {error["field"] for error in checked["errors"]} == {"operations.3.payload.name"}
+    assert validate(studio.scout, "applyChanges", {"operations": CHAIN})["valid"] is True

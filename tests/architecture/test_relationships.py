@@ -1,0 +1,199 @@
+"""Relating elements: what the metamodel allows, names instead of ids, junctions, and ends that go away."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.architecture.studio import Studio, done, errors, warned
+
+
+@pytest.mark.requirement("ARCH-06", "ARCH-25")
+def test_a_relationship_that_the_metamodel_knows_is_made(studio: Studio) -> None:
+    orders, service = studio.element("Orders"), studio.element("Ordering", "ApplicationService")
+    answer = done(
+        studio.clara.architecture.create_relationship(
+            type="realisation", source_id=orders["id"], target_id=service["id"], name="offers"
+        )
+    )
+    relationship = answer.data["relationship"]
+    assert relationship == {
+        "id": relationship["id"],
+        "type": "Realization",
+        "source_id": orders["id"],
+        "target_id": service["id"],
+        "model_id": "default",
+        "version": 1,
+        "name": "offers",
+    }
+    assert warned(answer) == ["ALIAS_USED"]
+    assert answer.data["suggestions"]
+    assert answer.data["citation"] == {"relationship_id": relationship["id"], "version": 1}
+
+
+@pytest.mark.requirement("ARCH-06", "ARCH-20")
+def test_one_that_it_does_not_know_is_refused_with_what_it_knows_in_both_directions(studio: Studio) -> None:
+    capability, component = studio.element("Sales", "Capability"), studio.element("Shop")
+    answer = studio.clara.architecture.create_relationship(
+        type="Realization", source_id=capability["id"], target_id=component["id"]
+    )
+    assert errors(answer) == {"type": "INVALID_RELATIONSHIP"}
+    assert answer.data["suggestions"]["valid_relationships"] == ["Association"]
+    assert answer.data["suggestions"]["reverse"] == ["Realization", "Association"]
+    assert answer.data["suggestions"]["hint"]
+
+
+def test_a_wrong_type_of_relationship_is_answered_with_what_was_meant(studio: Studio) -> None:
+    answer = studio.clara.architecture.create_relationship(type="Realizes", source_id="a", target_id="b")
+    assert errors(answer) == {
+        "type": "INVALID_RELATIONSHIP_TYPE",
+        "source_id": "ELEMENT_NOT_FOUND",
+        "target_id": "ELEMENT_NOT_FOUND",
+    }
+    assert answer.data["suggestions"]["did_you_mean"][0] == "Realization"
+    assert len(answer.data["suggestions"]["valid_types"]) == 11
+
+
+@pytest.mark.requirement("ARCH-24")
+def test_ends_can_be_named_by_name_and_type(studio: Studio) -> None:
+    orders, service = studio.element("Orders"), studio.element("Orders", "ApplicationService")
+    answer = done(
+        studio.clara.architecture.create_relationship(
+            type="Realization", source_ref="ApplicationComponent/orders", target_ref="application service/ORDERS"
+        )
+    )
+    assert answer.data["relationship"]["source_id"] == orders["id"]
+    assert answer.data["relationship"]["target_id"] == service["id"]
+
+
+@pytest.mark.requirement("ARCH-24")
+def test_a_name_that_several_have_needs_to_be_made_clear(studio: Studio) -> None:
+    orders, service = studio.element("Orders"), studio.element("Orders", "ApplicationService")
+    answer = studio.clara.architecture.create_relationship(
+        type="Realization", source_ref="Orders", target_id=service["id"]
+    )
+    assert errors(answer) == {"source_ref": "NEEDS_DISAMBIGUATION"}
+    candidates = answer.data["suggestions"]["candidates"]
+    assert {one["id"] for one in candidates} == {orders["id"], service["id"]}
+    assert {one["path"] for one in candidates} == {"ApplicationComponent/Orders", "ApplicationService/Orders"}
+
+
+def test_each_end_is_named_in_one_way(studio: Studio) -> None:
+    orders = studio.element("Orders")
+    answer = studio.clara.architecture.create_relationship(type="Flow", source_id=orders["id"], source_ref="Orders")
+    assert errors(answer) == {"source_id": "VALIDATION_ERROR", "target_id": "VALIDATION_ERROR"}
+
+
+def test_a_name_with_a_slash_is_still_a_name(studio: Studio) -> None:
+    both = studio.element("Order/Invoice")
+    found = done(studio.clara.architecture.get_element(ref="Order/Invoice"))
+    assert found.data["element"]["id"] == both["id"]
+
+
+def test_the_same_relationship_twice_is_refused(studio: Studio) -> None:
+    orders, service = studio.element("Orders"), studio.element("Ordering", "ApplicationService")
+    first = studio.relate("Realization", orders, service)
+    answer = studio.clara.architecture.create_relationship(
+        type="Realization", source_id=orders["id"], target_id=service["id"]
+    )
+    assert errors(answer) == {"type": "DUPLICATE_RELATIONSHIP"}
+    assert answer.data["suggestions"]["existing_relationship"]["id"] == first["id"]
+
+
+def test_attributes_go_with_their_own_type_only(studio: Studio) -> None:
+    orders, data = studio.element("Orders"), studio.element("Order", "DataObject")
+    answer = studio.clara.architecture.create_relationship(
+        type="Access", source_id=orders["id"], target_id=data["id"], modifier="+", is_directed=True
+    )
+    assert errors(answer) == {"modifier": "VALIDATION_ERROR", "is_directed": "VALIDATION_ERROR"}
+    assert studio.relate("Access", orders, data)["access_type"] == "Access"
+    assert studio.relate("Association", orders, data, is_directed=True)["is_directed"] is True
+    goal = studio.element("Growth", "Goal")
+    assert studio.relate("Influence", orders, goal, modifier="++")["modifier"] == "++"
+
+
+def test_relationships_stay_within_one_model(studio: Studio) -> None:
+    other = done(studio.clara.architecture.create_model(name="Target")).data["model"]["id"]
+    here, there = studio.element("Orders"), studio.element("Orders 2030", model_id=other)
+    answer = studio.clara.architecture.create_relationship(type="Flow", source_id=here["id"], target_id=there["id"])
+    assert errors(answer) == {"target_id": "ELEMENT_NOT_FOUND"}
+    child = studio.clara.architecture.create_element(
+        type="ApplicationComponent", name="Part", parent_id=there["id"], model_id="default"
+    )
+    assert errors(child) == {"parent_id": "ELEMENT_NOT_FOUND"}
+
+
+def test_nothing_is_composed_of_itself(studio: Studio) -> None:
+    orders = studio.element("Orders")
+    answer = studio.clara.architecture.create_relationship(
+        type="Composition", source_id=orders["id"], target_id=orders["id"]
+    )
+    assert errors(answer) == {"type": "INVALID_RELATIONSHIP"}
+    studio.relate("Flow", orders, orders)
+
+
+def test_a_junction_joins_relationships_of_one_type(studio: Studio) -> None:
+    first, second = studio.element("Pick", "BusinessProcess"), studio.element("Pack", "BusinessProcess")
+    junction = studio.element("both", "AndJunction")
+    studio.relate("Triggering", first, junction)
+    answer = studio.clara.architecture.create_relationship(
+        type="Flow", source_id=junction["id"], target_id=second["id"]
+    )
+    assert errors(answer) == {"type": "JUNCTION_CONFLICT"}
+    assert answer.data["suggestions"]["existing_type"] == "Triggering"
+    studio.relate("Triggering", junction, second)
+
+
+def test_through_a_junction_only_what_may_be_joined_directly(studio: Studio) -> None:
+    component, thing = studio.element("Orders"), studio.element("Order", "DataObject")
+    first, second = studio.element("one", "OrJunction"), studio.element("two", "AndJunction")
+    studio.relate("Realization", component, first)
+    studio.relate("Realization", first, second)
+    answer = studio.clara.architecture.create_relationship(
+        type="Realization", source_id=second["id"], target_id=thing["id"]
+    )
+    assert errors(answer) == {"type": "JUNCTION_CONFLICT"}
+    pairs = answer.data["suggestions"]["offending_pairs"]
+    assert pairs == [{"source_type": "ApplicationComponent", "target_type": "DataObject"}]
+
+
+def test_a_relationship_can_be_an_end_but_not_of_its_own_ends(studio: Studio) -> None:
+    orders, service = studio.element("Orders"), studio.element("Ordering", "ApplicationService")
+    note = studio.element("Why", "Meaning")
+    realizes = studio.relate("Realization", orders, service)
+    studio.relate("Association", note, realizes)
+    answer = studio.clara.architecture.create_relationship(
+        type="Association", source_id=orders["id"], target_id=realizes["id"]
+    )
+    assert errors(answer) == {"type": "INVALID_RELATIONSHIP"}
+
+
+def test_a_deleted_relationship_leaves_its_ends_alone(studio: Studio) -> None:
+    orders, service = studio.element("Orders"), studio.element("Ordering", "ApplicationService")
+    realizes = studio.relate("Realization", orders, service)
+    asked = studio.clara.architecture.delete_relationship(id=realizes["id"])
+    assert asked.message_key == "CONFIRMATION_REQUIRED"
+    answer = studio.clara.architecture.delete_relationship(id=realizes["id"], confirm_token=asked.data["confirm_token"])
+    assert answer.message_key == "DELETED"
+    assert warned(answer) == ["ISOLATED_ELEMENT", "ISOLATED_ELEMENT"]
+    done(studio.clara.architecture.get_element(id=orders["id"]))
+
+
+def test_an_end_that_is_deleted_in_the_same_moment_never_leaves_a_relationship_behind(studio: Studio) -> None:
+    service = studio.element("Ordering", "ApplicationService")
+    for number in range(100):
+        element = studio.element(f"Component {number}")
+        token = studio.clara.architecture.delete_element(id=element["id"]).data["confirm_token"]
+        with ThreadPoolExecutor(2) as pool:
+            related = pool.submit(
+                studio.robot.architecture.create_relationship,
+                type="Realization",
+                source_id=element["id"],
+                target_id=service["id"],
+            )
+            gone = pool.submit(studio.clara.architecture.delete_element, id=element["id"], confirm_token=token)
+            outcomes = (related.result(timeout=30), gone.result(timeout=30))
+        assert outcomes[1].message_key in ("DELETED", "PLAN_DRIFT"), outcomes
+        is_there = studio.clara.architecture.get_element(id=element["id"]).ok
+        tied = studio.clara.architecture.list_relationships(element_id=element["id"]).data["relationships"]
+        assert is_there or tied == []
+        assert outcomes[0].ok or not is_there

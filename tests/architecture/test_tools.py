@@ -1,0 +1,44 @@
+"""The tools as clients see them."""
+
+from pathlib import Path
+
+import pytest
+
+from engross.calls import Caller, Principal
+from engross.domains.architecture import architecture
+from engross.surfaces.client import connect
+from engross.surfaces.desk import Desk
+from engross.surfaces.mcp.economy import tool_bytes
+from engross.surfaces.mcp.tools import Tools
+from engross.surfaces.mcp.window import Window
+
+SCOUT = Caller(tenant="main", principal=Principal("scout", "agent", frozenset({"agent"})))
+MOST_BYTES = 34_000
+"""Two thirds of it are what every tool has: control fields, hints, the shape of answers."""
+NAMES = {
+    *("getElementTypes", "getRelationshipTypes", "getWriteSchema", "createElement", "updateElement", "deleteElement"),
+    *("createRelationship", "deleteRelationship", "createCapability", "createCapabilityStructure"),
+    *("addComponentToCapability", "applyChanges", "createModel", "setContext", "listModels", "getElement"),
+    *("listElements", "listRelationships", "getNeighborhood", "getView", "semanticSearch", "importModel"),
+    *("exportModel", "whyElement"),
+}
+
+
+@pytest.mark.requirement("ARCH-13", "ARCH-36")
+def test_the_tools_their_tips_and_what_they_cost(tmp_path: Path) -> None:
+    with connect(tmp_path, architecture()) as office:
+        desk = Desk(office.office)
+        tools = Tools(Window(desk, lambda: SCOUT, "mcp-stdio"))
+        listed = {tool.name: tool for tool in desk.tools(SCOUT, "mcp-stdio") if tool.exposure.toolset == "architecture"}
+        assert set(listed) == NAMES
+        for name, tool in listed.items():
+            (wired,) = tools.wired([tool])
+            assert wired["description"].count("validateWrite") == int(tool.flow.writes), name
+            assert wired["annotations"]["readOnlyHint"] is not tool.flow.writes
+            assert wired["annotations"]["destructiveHint"] is (name.startswith(("delete", "update")) or name in BOTH)
+            assert wired["annotations"]["openWorldHint"] is False
+        assert tool_bytes(desk, SCOUT, "mcp-stdio")["architecture"] < MOST_BYTES
+
+
+BOTH = ("applyChanges", "setContext")
+"""They change, and may delete or overwrite."""
