@@ -42,12 +42,15 @@ def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
 
 
 def main(folder: Path) -> None:
-    """Walk through it, in a folder that is made anew each time, and leave something to try there."""
-    if folder.exists() and not (folder / "office.db").exists():
+    """Walk through it, in a folder of its own, and leave something to try there. What is there already stays."""
+    if (folder / "office.db").exists():
+        console.print(f"The office in {folder} is there already and stays as it is. Remove the folder to walk again.")
+        return
+    if folder.exists():
         sys.exit(f"{folder} is there already, and is no office: name another folder.")
-    shutil.rmtree(folder, ignore_errors=True)
     # Whoever opens the folder, as a library, by command or as a server, finds the domain there.
-    (folder / "capabilities").mkdir(parents=True, mode=0o700)
+    for part in (folder, folder / "capabilities"):
+        part.mkdir(mode=0o700)
     shutil.copy(HERE / "04-the-whole.py", folder / "capabilities" / "shelf.py")
     curator = Principal("clara", "human", frozenset({"curator"}))
     with connect(folder, principal=curator) as clara:

@@ -212,7 +212,7 @@ def _switches(fittings: Fittings, context: Context) -> tuple[str, ...]:
 
 
 def _unkeyed_warning(context: Context, flow: Flow) -> list[dict[str, Any]]:
-    if context.client_request_id is not None or context.principal.type == "human":
+    if context.client_request_id is not None or context.principal.type == "human" or flow.semantics.idempotent:
         return []
     return [
         {

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from engross import __version__
 from engross.replies import Coded, Trace, record_crash, reply_of
 
 from . import calls, doctor, files, proposals, running, tokens, upkeep
 from .answering import finish
 from .flow_command import ARGUMENTS, namespace_command, outlines_at, refuse_command
 from .looks import markup
+from .printing import say
 
 
 class Commands(TyperGroup):
@@ -52,12 +54,28 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
-    help="Agents draft; Engross makes it the record.",
     epilog="Every flow is a command too: engross AGGREGATE FLOW --help. `engross flows` lists them.",
     pretty_exceptions_enable=False,
     rich_markup_mode=markup(),
     suggest_commands=False,
 )
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        say(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def engross(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version.", callback=_tell_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Agents draft; Engross makes it the record."""
+
+
 for command in (
     running.serve,
     calls.flows,

@@ -103,7 +103,11 @@ def outlines_at(ctx: Any) -> Mapping[str, Outline]:
 def refuse_command(ctx: Any, name: str, known: Iterable[str]) -> NoReturn:
     """End with what there is instead of an unknown command."""
     close = nearest(name, known)
-    hint = f"Did you mean {' or '.join(close)}?" if close else "`engross flows` lists what an office can do."
+    hint = (
+        f"Did you mean {' or '.join(close)}?"
+        if close
+        else "`engross flows` lists what an office can do; aggregates of yours come with --capability."
+    )
     ctx.fail(f"No such command {name!r}. {hint}")
     raise AssertionError("that ended the program")
 

@@ -68,7 +68,7 @@ _Role = Annotated[
     str | None,
     typer.Option(
         "--role",
-        help=f"Act in this role; for the folder's owner. By default {DEFAULT_ROLE}.",
+        help=f"Act in this role; for the folder's owner. By default {DEFAULT_ROLE}, for tokens admin.",
         metavar="ROLE",
         rich_help_panel=PANEL,
     ),

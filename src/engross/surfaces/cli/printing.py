@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from engross.replies import Reply, structured
+from engross.replies import Reply, codes, structured
 
 from .looks import is_fancy
 from .visible import visible
@@ -60,6 +60,8 @@ def print_refusal(answer: Reply) -> None:
         told = {name: value for name, value in told.items() if name not in ("suggestions", "diff")}
     if answer.reply_type == "E" and answer.trace_id:
         told["trace_id"] = answer.trace_id
+    if answer.code == codes.SYS_CRASH:
+        told["hint"] = "The stack is under this trace id in logs/crashes.jsonl of the office's data folder."
     print_fields(told, stream=sys.stderr, depth=1)
     if difference:
         print_diff(difference, stream=sys.stderr)

@@ -104,7 +104,7 @@ def reject(
 
 def _ask(*, json: bool) -> None:
     if json or not can_ask():
-        raise typer.BadParameter("nobody can be asked here: say --yes to approve what is shown", param_hint="--yes")
+        raise typer.BadParameter("nobody can be asked here; add --yes to approve what is shown")
     if not is_agreed("Approve and commit this?"):
         raise typer.Exit(NOT_AGREED)
 

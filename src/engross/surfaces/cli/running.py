@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,12 +71,22 @@ def _tell(settings: Settings, address: Address) -> None:
     owner, agent = _text_of(address.owner_token), _text_of(address.agent_token)
     if address.owner_token:
         say(f"  token  {address.owner_token} for you, {address.agent_token} for your agent")
+    if address.unix_socket is not None:
+        say("a first call to try:")
+        say(f"  curl --unix-socket {shlex.quote(str(address.unix_socket.absolute()))} {address.docs}")
+        sys.stdout.flush()
+        return
     say("connect an MCP client:")
     header = f' --header "Authorization: Bearer {agent}"' if agent else ""
     say(f"  claude mcp add --transport http engross {address.mcp}{header}")
     say("a first call to try:")
-    say(f"  engross facts --url {address.url}" + (f' --token "{owner}"' if owner else ""))
+    say(f"  {_program()} facts --url {address.url}" + (f' --token "{owner}"' if owner else ""))
     sys.stdout.flush()
+
+
+def _program() -> str:
+    """How this program is called here: by its name if a shell finds it, else by its path."""
+    return "engross" if shutil.which("engross") else shlex.quote(str(Path(sys.executable).with_name("engross")))
 
 
 def _text_of(file: Path | None) -> str | None:

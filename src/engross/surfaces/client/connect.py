@@ -67,4 +67,4 @@ def _refuse_what_an_office_decides(
     settled = [name for name in settings if name != "call_seconds"]
     if aggregates or tenant != DEFAULT_TENANT or principal is not None or settled:
         what = ", ".join(settled) or "the aggregates, the tenant and the principal"
-        raise TypeError(f"at a remote office, {what} are not for the caller to choose")
+        raise TypeError(f"a remote office has settled this already, or does not know it: {what}")

@@ -146,7 +146,7 @@ async def _guided(
         answer = reply(codes.SYS_OK, data=cast(Mapping[str, Any], flow.handler(visit, checked)))
     except Coded as refusal:
         answer = reply_of(refusal)
-    return _result(mcp_result(visit.settle(answer, flow.ref, arguments, started)))
+    return _result(mcp_result(visit.settle(answer, params.name, arguments, started)))
 
 
 def _result(wire: dict[str, Any]) -> Result:

@@ -20,8 +20,8 @@ E: our failure. Stop and report reply.trace_id. Repeat only if retryable, with t
 
 Writing: call {validate} first; it finds all errors and changes nothing. Make up one client_request_id per intended \
 change, and send the same one whenever you repeat it: nothing is done twice. Say why in `reason`. With `proposal_id` a \
-call sees and extends an open proposal; commit_mode "draft" collects changes until submitProposal. Approving is for \
-people, elsewhere.
+call sees and extends an open proposal; commit_mode "draft" collects changes until submitProposal, which run_flow \
+reaches. Approving is for people, elsewhere.
 
 Not every call is listed as a tool: find_flow finds them by words, describe_flow shows what one takes, run_flow runs it.
 Here: {toolsets}.

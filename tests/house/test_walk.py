@@ -1,0 +1,32 @@
+"""The walk of `make run`: it leaves an office to try things at, and never takes one away."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engross.surfaces.client import connect
+from tests.bed.offices import EXAMPLES
+
+
+def walk(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Walk in a folder."""
+    return subprocess.run(
+        [sys.executable, str(EXAMPLES / "walk.py"), str(folder)], capture_output=True, text=True, check=True
+    )
+
+
+@pytest.mark.requirement("ECO-01")
+def test_the_walk_leaves_an_office_for_its_owner_only_and_a_second_one_leaves_it_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "office"
+    walk(folder)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    with connect(folder) as office:
+        waiting = office.proposals.list_proposals(status="proposed").data["proposals"]
+        assert len(waiting) == 1
+        office.shelf.add_book(title="A book of my own")
+        before = office.record.read_facts(limit=500).data["facts"]
+    walk(folder)
+    with connect(folder) as office:
+        assert office.record.read_facts(limit=500).data["facts"] == before
