@@ -17,3 +17,5 @@ class Caller(NamedTuple):
     principal: Principal
     credential: str = ""
     """Which credential it was, for logs and revocation: an id, never the secret."""
+    until: float | None = None
+    """When the credential ends, in seconds of the epoch; None if it does not."""

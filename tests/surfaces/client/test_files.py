@@ -57,11 +57,11 @@ def test_a_name_that_is_none_is_invalid(clara: Client) -> None:
 
 @pytest.mark.parametrize("digest", ["0" * 64, "x", "../../etc/passwd", ""])
 def test_what_is_not_there_leaves_the_target_as_it_was(clara: Client, tmp_path: Path, digest: str) -> None:
-    target = tmp_path / "target"
-    target.write_bytes(b"before")
+    target, beside = tmp_path / "target", tmp_path / "target.part"
+    for file in (target, beside):
+        file.write_bytes(b"before")
     assert clara.download(digest, target).reply_type == "I"
-    assert target.read_bytes() == b"before"
-    assert list(tmp_path.iterdir()) == [target]
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == {target: b"before", beside: b"before"}
 
 
 def test_who_may_not_write_is_refused(at: At, way: str, tenant: str) -> None:

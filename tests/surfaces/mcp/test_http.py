@@ -271,6 +271,41 @@ def test_a_client_that_vanishes_in_the_middle_of_a_call_harms_nobody(served: Ser
         assert wire.call("addBook", {"title": new_title()})["reply"]["message_key"] == "CREATED"
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_a_request_that_never_came_whole_is_not_carried_out(served: Served, era: str) -> None:
+    title = new_title()
+    with wired(served, era) as wire:
+        params: dict[str, Any] = {"name": "addBook", "arguments": {"title": title}}
+        if era == MODERN:
+            params["_meta"] = envelope()
+        body = json.dumps({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params}).encode()
+        lines = {
+            **wire.headers,
+            **({"Mcp-Method": "tools/call", "Mcp-Name": "addBook"} if era == MODERN else {}),
+            **served.headers(served.owner),
+            "Host": f"127.0.0.1:{served.port}",
+            "Content-Length": str(len(body) + 50),
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        with socket.create_connection(("127.0.0.1", served.port)) as line:
+            line.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
+        assert wire.call("addBook", {"title": title})["reply"]["message_key"] == "CREATED"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        b'[{"jsonrpc":"2.0","id":1,"method":"ping","params":{"secret":"S3CRET"}}]',
+        b'{"jsonrpc":"2.0","id":{},"method":"ping"}',
+    ],
+)
+def test_what_is_no_message_is_not_repeated_to_whoever_sent_it(served: Served, written: bytes) -> None:
+    with wired(served, LEGACY) as wire:
+        answer = wire.http.post("/mcp", headers=wire.headers, content=written)
+        assert answer.json()["error"]["code"] == -32600
+        assert b"S3CRET" not in answer.content
+
+
 @on_a_loop
 async def test_many_clients_at_once_are_all_answered(served: Served, era: str) -> None:
     async def one() -> None:

@@ -127,6 +127,14 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(talk: Talk, 
     assert talk.key("listBooks") == "READ_OK"
 
 
+@pytest.mark.parametrize("number", ["[1]", '{"a":1}', "null", "1.5"])
+def test_a_notice_that_cancels_nothing_is_nothing(talk: Talk, number: str) -> None:
+    talk.ask("tools/list")
+    notice = f'{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{number}}}}}'
+    talk.pipe.write(notice.encode())
+    assert talk.key("listBooks") == "READ_OK"
+
+
 def test_blank_lines_mean_nothing(talk: Talk) -> None:
     talk.pipe.write(b"\n\r\n   ")
     assert talk.key("listBooks") == "READ_OK"

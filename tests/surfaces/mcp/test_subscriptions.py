@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import mcp_types as types
@@ -280,3 +281,38 @@ async def test_over_http_changes_are_heard_too(served: Served, era: str) -> None
                 async for event in stream:
                     assert address(event) == uri
                     break
+
+
+@pytest.mark.requirement("GOV-04")
+@on_a_loop
+async def test_a_credential_that_was_revoked_before_anybody_listened_hears_nothing(clara: Client) -> None:
+    admin = clara.as_("anna", "human", ["admin"])
+    made = await admin.door.create_token.acall(principal="scout", type="agent", roles=["agent"])
+    token = made.data["token"]["id"]
+    caller = await clara.office.door.admit(clara.office.door.text_of(clara.tenant, token))
+    async with connected(server_at(clara, caller, "mcp-http"), MODERN) as session:
+        assert (await admin.door.revoke_token.acall(token_id=token)).ok
+        with pytest.raises(MCPError):
+            async with session.listen(resource_subscriptions=["shelf://authors"]):
+                pass
+
+
+@on_a_loop
+async def test_a_stream_ends_with_the_time_of_its_credential(clara: Client) -> None:
+    caller = AGENT._replace(until=time.time() + 0.3)
+    async with (
+        connected(server_at(clara, caller, "mcp-http"), MODERN) as session,
+        session.listen(resource_subscriptions=["shelf://authors"]) as heard,
+    ):
+        async for _ in heard:
+            raise AssertionError("nothing was committed")
+
+
+@on_a_loop
+async def test_what_the_ledger_says_of_tokens_is_not_for_an_agents_ear(clara: Client) -> None:
+    wanted = ["engross://facts/door/tok_1", "shelf://authors"]
+    async with (
+        connected(server_at(clara), MODERN) as session,
+        session.listen(resource_subscriptions=wanted) as heard,
+    ):
+        assert heard.honored.resource_subscriptions == ["shelf://authors"]

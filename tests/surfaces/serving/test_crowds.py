@@ -55,15 +55,40 @@ def test_a_thousand_clients_at_once_are_all_answered(store: str | None, serving:
         assert client.get("/health/ready").status_code == 200
 
 
-def test_who_finds_no_room_is_told_when_to_come_back(serving: Serving, tmp_path: Path) -> None:
-    served = serving(most_requests=2)
+def test_nobody_takes_all_the_room(serving: Serving, tmp_path: Path) -> None:
+    served = serving(most_requests=4)
     until = tmp_path / "until"
     wires = []
     for number in range(2):
         begun = tmp_path / f"begun-{number}"
         body = f'{{"begun": "{begun}", "until": "{until}"}}'
         wire = Wire(served)
-        lines = ["Content-Type: application/json", f"Content-Length: {len(body)}", authorized(served)]
+        lines = [
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+            authorized(served, served.agent),
+        ]
+        wire.say(head(served, "POST /v1/rig/hold", *lines), body)
+        wait_for(begun.exists)
+        wires.append(wire)
+    refused = ask(served, "GET /v1/shelf/list-books", authorized(served, served.agent))
+    assert (refused.status, refused.key) == (503, "OFFICE_BUSY")
+    assert ask(served, "GET /v1/shelf/list-books", authorized(served)).status == 200
+    until.touch()
+    assert [wire.hear("POST").status for wire in wires] == [200, 200]
+    for wire in wires:
+        wire.close()
+
+
+def test_who_finds_no_room_is_told_when_to_come_back(serving: Serving, tmp_path: Path) -> None:
+    served = serving(most_requests=2)
+    until = tmp_path / "until"
+    wires = []
+    for number, token in enumerate((served.owner, served.agent)):
+        begun = tmp_path / f"begun-{number}"
+        body = f'{{"begun": "{begun}", "until": "{until}"}}'
+        wire = Wire(served)
+        lines = ["Content-Type: application/json", f"Content-Length: {len(body)}", authorized(served, token)]
         wire.say(head(served, "POST /v1/rig/hold", *lines), body)
         wait_for(begun.exists)
         wires.append(wire)

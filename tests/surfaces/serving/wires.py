@@ -92,6 +92,6 @@ def ask(served: Served, first: str, *lines: str, host: str | None = None, body: 
         return wire.hear(first.split()[0])
 
 
-def authorized(served: Served) -> str:
-    """The header that shows the owner's token."""
-    return f"Authorization: Bearer {served.owner}"
+def authorized(served: Served, token: str | None = None) -> str:
+    """The header that shows a token, by default the owner's."""
+    return f"Authorization: Bearer {token or served.owner}"

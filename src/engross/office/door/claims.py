@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeGuard, get_args
 
@@ -13,6 +12,8 @@ from .refused import Refused
 from .trust import Trust
 
 LEEWAY = 30
+LATEST = 2.0**53
+"""Beyond this, in either direction, a number is no time."""
 """Seconds by which an issuer's clock may differ from ours."""
 LONGEST = 255
 
@@ -38,8 +39,10 @@ def claims_of(payload: Mapping[str, Any], trust: Trust) -> Claims:
     jti = payload.get("jti")
     if jti is not None and not _is_fit(jti):
         raise Refused("the jti is none")
-    caller = Caller(_tenant(payload, trust), _principal(payload, trust), f"jti:{jti}" if jti else "jwt")
-    return Claims(caller, jti, _moment(payload, "nbf", 0.0), _moment(payload, "exp"))
+    expires = _moment(payload, "exp")
+    credential = f"jti:{jti}" if jti else "jwt"
+    caller = Caller(_tenant(payload, trust), _principal(payload, trust), credential, expires + LEEWAY)
+    return Claims(caller, jti, _moment(payload, "nbf", 0.0), expires)
 
 
 def _principal(payload: Mapping[str, Any], trust: Trust) -> Principal:
@@ -115,6 +118,6 @@ def _claim(payload: Mapping[str, Any], name: str) -> object:
 
 def _moment(payload: Mapping[str, Any], name: str, default: float | None = None) -> float:
     said = payload.get(name, default)
-    if isinstance(said, bool) or not isinstance(said, int | float) or not math.isfinite(said):
+    if isinstance(said, bool) or not isinstance(said, int | float) or not -LATEST < said < LATEST:
         raise Refused(f"{name} is no time")
     return said

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
-from engross.calls import DEFAULT_TENANT, Caller, Principal, PrincipalType, instant
+from engross.calls import DEFAULT_TENANT, Caller, Principal, PrincipalType, instant, parse_instant
 from engross.ledger import OfficeKey
 from engross.office.settings import Settings
 from engross.pipeline import Fittings, Request
@@ -27,8 +27,8 @@ from .local import (
     write_token,
 )
 from .refused import Refused
-from .text import PREFIX, TokenTexts
-from .tokens import NAMESPACE, jwt_subject, look
+from .text import ID_PREFIX, PREFIX, TokenTexts
+from .tokens import JWT_PREFIX, NAMESPACE, jwt_subject, look
 from .trust import Trust
 
 _log = logging.getLogger("engross.door")
@@ -96,6 +96,16 @@ class Door:
         """Who calls over standard input and output: always an agent, with the role that may be given to it."""
         return Caller(tenant, stdio_principal(role, folder or self._settings.data), "stdio")
 
+    async def is_good(self, caller: Caller) -> bool:
+        """Whether the credential that a caller came in with would still let them in."""
+        _, subject = self.revocation(caller)
+        if caller.until is not None and caller.until <= self._fittings.clock().timestamp():
+            return False
+        if not subject.startswith((ID_PREFIX, JWT_PREFIX)):
+            return True
+        row = await self._look(caller.tenant, subject).wait()
+        return row is None if subject.startswith(JWT_PREFIX) else row is not None and row["revoked_at"] is None
+
     def revocation(self, caller: Caller) -> tuple[str, str]:
         """Whose facts tell that a caller's credential was taken away: aggregate and subject."""
         kind, _, jti = caller.credential.partition(":")
@@ -132,7 +142,9 @@ class Door:
             raise Refused(f"{token_id} was revoked")
         if row["expires_at"] is not None and row["expires_at"] <= instant(self._fittings.clock()):
             raise Refused(f"{token_id} has expired")
-        return _caller(tenant, token_id, row["principal"], row["type"], row["roles"], row["scopes"])
+        return _caller(
+            tenant, token_id, *(row[name] for name in ("principal", "type", "roles", "scopes", "expires_at"))
+        )
 
     def _look(self, tenant: str, token_id: str) -> Look:
         fittings = self._fittings
@@ -170,9 +182,11 @@ class Door:
 
 
 @lru_cache(maxsize=4096)
-def _caller(tenant: str, token_id: str, principal: str, kind: str, roles: str, scopes: str) -> Caller:
+def _caller(
+    tenant: str, token_id: str, principal: str, kind: str, roles: str, scopes: str, expires_at: str | None
+) -> Caller:
     who = Principal(principal, cast(PrincipalType, kind), frozenset(roles.split()), frozenset(scopes.split()))
-    return Caller(tenant, who, token_id)
+    return Caller(tenant, who, token_id, None if expires_at is None else parse_instant(expires_at).timestamp())
 
 
 def _refusal(answer: Reply) -> Invalid | Denied | Failed:

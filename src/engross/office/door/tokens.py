@@ -11,6 +11,7 @@ from engross.store import Reading
 
 NAMESPACE: Final = "door"
 TABLE: Final = "door_tokens"
+JWT_PREFIX: Final = "jwt_"
 
 SQL = """
 CREATE TABLE door_tokens (
@@ -114,7 +115,7 @@ def tokens_aggregate() -> Aggregate:
 
 def jwt_subject(issuer: str, jti: str) -> str:
     """Under which id the revocation of an issuer's token is kept: a `jti` may be long, and means something to one."""
-    return "jwt_" + sha256(f"{issuer}\0{jti}".encode()).hexdigest()
+    return JWT_PREFIX + sha256(f"{issuer}\0{jti}".encode()).hexdigest()
 
 
 def look(reading: Reading, token_id: str) -> dict[str, Any] | None:

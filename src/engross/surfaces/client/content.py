@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from os import PathLike
+from secrets import token_hex
 from typing import IO, NamedTuple
 
 PIECE = 1 << 18
@@ -64,8 +65,8 @@ class Arriving:
 @contextmanager
 def arriving_at(target: str | PathLike[str]) -> Iterator[Arriving]:
     """A file that takes the target's place if it gets whole, and else leaves it as it was."""
-    staged = f"{os.fspath(target)}.part"
-    with open(staged, "wb") as file:
+    staged = f"{os.fspath(target)}.{token_hex(4)}.part"
+    with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
         arriving = Arriving(file)
         try:
             yield arriving

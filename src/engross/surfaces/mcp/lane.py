@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from starlette.types import Scope, Send
 
 from engross import __version__
-from engross.flows import Flow
+from engross.flows import Flow, Tool
 from engross.office import confirm_token
 from engross.replies import Reply, codes, mcp_result
 
@@ -38,6 +38,10 @@ REQUEST = frozenset({"jsonrpc", "id", "method", "params"})
 PARAMS = frozenset({"name", "arguments", "_meta"})
 ENVELOPE = frozenset({PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY})
 MOST_ENVELOPES = 1024
+LARGEST_ENVELOPE = 2048
+MEANS = ("elicitation", "sampling", "roots")
+RISKY = 3
+"""The tier from which a direct commit is usually to be confirmed."""
 SERVER = {SERVER_INFO_META_KEY: {"name": NAME, "title": TITLE, "version": __version__}}
 """Every result of the later era says whose it is."""
 _VERSIONS = {version.encode(): version for version in MODERN_PROTOCOL_VERSIONS}
@@ -55,18 +59,14 @@ class Plain(NamedTuple):
     arguments: dict[str, Any]
     meta: Mapping[str, Any]
 
-    @property
-    def can_be_asked(self) -> bool:
-        """Did the client say that it has somebody to ask?"""
-        return "elicitation" in self.meta[CLIENT_CAPABILITIES_META_KEY]
-
 
 class Lane:
     """Answers what is plain, and leaves the rest alone."""
 
     def __init__(self, window: Window) -> None:
         self._window = window
-        self._flows: dict[str, Flow | None] = {}
+        tools = window.desk.catalogue.tools()
+        self._flows = {tool.name: tool.flow for tool in tools if self._is_plain_tool(tool)}
         self._envelopes: set[bytes] = set()
 
     async def answered(self, scope: Scope, headers: Mapping[bytes, bytes], body: bytes, send: Send) -> bool:
@@ -82,10 +82,10 @@ class Lane:
         window = self._window
         visit = Visit(window.desk, window.who(), window.surface, circumstances(request.meta, header))
         answer = await visit.call(request.flow.ref, request.arguments)
-        if _wants_an_answer(request, answer):
+        if answer.code == codes.INPUT_REQUIRED or (_can_ask(request.meta) and confirm_token(answer) is not None):
             # Nothing was done. The SDK's side knows how to ask.
             return False
-        await _send(send, _message(request, answer))
+        await send_json(send, 200, _message(request, answer))
         return True
 
     def _plain(self, scope: Scope, headers: Mapping[bytes, bytes], body: bytes) -> Plain | None:
@@ -99,26 +99,21 @@ class Lane:
         if not _is_plain_message(message):
             return None
         params = message["params"]
-        flow = self._flow(params["name"])
+        flow = self._flows.get(params["name"])
         if flow is None or params["name"].encode() != headers[b"mcp-name"]:
             return None
         if not self._is_envelope(version, params["_meta"]):
             return None
+        if _may_ask(flow) and _can_ask(params["_meta"]):
+            return None
         return Plain(message["id"], flow, params["arguments"], params["_meta"])
 
-    def _flow(self, name: str) -> Flow | None:
-        """The flow behind a tool, if calling it is all there is to it."""
-        if name not in self._flows and name.isascii() and len(name) <= 64:
-            self._flows[name] = self._found(name)
-        return self._flows.get(name)
-
-    def _found(self, name: str) -> Flow | None:
-        tool = self._window.desk.find(name)
-        if tool is None or tool.name != name or name in GUIDES or tool.flow.content:
-            return None
-        if may_speak(tool.flow) and tool.flow.writes:
-            return None
-        return None if _HEADER_OF_A_PARAMETER in orjson.dumps(tool.flow.published) else tool.flow
+    def _is_plain_tool(self, tool: Tool) -> bool:
+        """Whether calling the flow behind a tool is all there is to it. What the desk hides is not there."""
+        flow = tool.flow
+        if self._window.desk.find(tool.name) != tool or tool.name in GUIDES or flow.content:
+            return False
+        return not (may_speak(flow) and flow.writes) and _HEADER_OF_A_PARAMETER not in orjson.dumps(flow.published)
 
     def _is_envelope(self, version: str, meta: dict[str, Any]) -> bool:
         """Whether the envelope is one that the SDK lets through; clients send the same one over and over."""
@@ -130,6 +125,8 @@ class Lane:
         key = orjson.dumps(envelope)
         if key in self._envelopes:
             return True
+        if len(key) > LARGEST_ENVELOPE:
+            return False
         try:
             validate_client_request(METHOD, version, {"name": "x", "arguments": {}, "_meta": envelope})
         except ValidationError:
@@ -169,9 +166,15 @@ def _is_plain_message(message: Any) -> bool:
     )
 
 
-def _wants_an_answer(request: Plain, answer: Reply) -> bool:
-    """Is there a question that the client may be able to answer?"""
-    return answer.code == codes.INPUT_REQUIRED or (request.can_be_asked and confirm_token(answer) is not None)
+def _can_ask(meta: Mapping[str, Any]) -> bool:
+    """Did the client say that it can be asked for anything?"""
+    capabilities: Mapping[str, Any] = meta[CLIENT_CAPABILITIES_META_KEY]
+    return any(means in capabilities for means in MEANS)
+
+
+def _may_ask(flow: Flow) -> bool:
+    """Is the call likely to come to a question? Made here, it would then have to be made again."""
+    return may_speak(flow) or flow.tier >= RISKY or flow.risk is not None
 
 
 def _message(request: Plain, answer: Reply) -> bytes:
@@ -179,7 +182,8 @@ def _message(request: Plain, answer: Reply) -> bytes:
     return orjson.dumps({"jsonrpc": "2.0", "id": request.id, "result": result})
 
 
-async def _send(send: Send, body: bytes) -> None:
+async def send_json(send: Send, status: int, body: bytes) -> None:
+    """Send one whole message."""
     head = [(b"content-length", b"%d" % len(body)), (b"content-type", b"application/json")]
-    await send({"type": "http.response.start", "status": 200, "headers": head})
+    await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": body})

@@ -69,7 +69,8 @@ class Unanswered:
             settled = (message.params or {}).get("requestId") if cancelled else None
         else:
             settled = message.id
-        self._waiting.discard(cast(types.RequestId, settled))
+        if isinstance(settled, str | int):
+            self._waiting.discard(settled)
         if not self._waiting:
             self._none.set()
 

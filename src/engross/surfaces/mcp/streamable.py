@@ -15,7 +15,9 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp_types import INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from engross.calls import Caller
@@ -23,13 +25,16 @@ from engross.replies import Invalid, Trace, codes, http, reply_of
 from engross.surfaces.desk import Desk
 from engross.surfaces.presence import CALLER
 
-from .lane import Lane
+from .lane import Lane, send_json
 from .server import make_parts
 from .window import Window
 
 MOST_BYTES = 4 * 1024 * 1024
 _HANDSHAKE = frozenset([b"", *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)])
 """The versions that begin with a handshake, whose first request does not say which it is."""
+_INVALID_REQUEST = orjson.dumps(
+    {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": "Invalid request"}}
+)
 _WANT_A_STREAM = (b"progressToken", b"io.modelcontextprotocol/logLevel")
 
 
@@ -90,6 +95,9 @@ class McpApp:
             body, receive = received, _again(received, receive)
             if self._lane is not None and await self._lane.answered(scope, headers, body, send):
                 return
+            if headers.get(b"mcp-protocol-version", b"") in _HANDSHAKE and not _may_be_a_message(body):
+                await send_json(send, 400, _INVALID_REQUEST)
+                return
         manager = self._streaming if _wants_a_stream(headers, body) else self._brief
         await manager.handle_request({**scope, "user": _owner(caller)}, receive, send)
 
@@ -131,6 +139,9 @@ async def _body(headers: dict[bytes, bytes], receive: Receive, most: int) -> byt
     body = bytearray()
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            # What came so far may read like a whole request, and is none.
+            raise ClientDisconnect
         body += message.get("body", b"")
         if len(body) > most:
             return None
@@ -146,6 +157,22 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return first.pop() if first else await receive()
 
     return replay
+
+
+def _may_be_a_message(body: bytes) -> bool:
+    """Whether the SDK can make something of it. Where it cannot, it would repeat what was sent, secrets and all."""
+    try:
+        message = orjson.loads(body)
+    except ValueError:
+        # The SDK reads more than this library does, and says of the rest no more than that it cannot be read.
+        return True
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        return False
+    if "id" in message and type(message["id"]) not in (str, int):
+        return False
+    if "method" not in message:
+        return "result" in message or "error" in message
+    return isinstance(message["method"], str) and isinstance(message.get("params") or {}, dict)
 
 
 async def _refuse(send: Send, refusal: Invalid, status: int) -> None:

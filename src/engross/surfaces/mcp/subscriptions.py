@@ -8,6 +8,8 @@ nothing any more once their credential is revoked, which the feed tells as well.
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
@@ -25,7 +27,10 @@ from .protocol import unknown_resource
 from .window import RequestContext, Visit, Window
 
 MOST_STREAMS = 1024
+MOST_STREAMS_EACH = 128
+"""So that nobody takes all of them."""
 MOST_ADDRESSES = 1000
+TOKENS = "door"
 _KEPT = "engross.subscriptions"
 
 Topics = dict[str, Topic | None]
@@ -37,6 +42,7 @@ class Subscriptions:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._streams: set[ListenHandler] = set()
+        self._streams_of: Counter[tuple[str, str]] = Counter()
 
     async def subscribe(self, context: RequestContext, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Answer `resources/subscribe` of the handshake era."""
@@ -61,19 +67,24 @@ class Subscriptions:
         self, context: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Answer `subscriptions/listen` of the later era; what is not there is not acknowledged."""
-        if len(self._streams) >= MOST_STREAMS:
-            raise MCPError(INTERNAL_ERROR, "Subscription limit reached")
         visit = self._window.visit(context)
+        whose = (visit.caller.tenant, visit.caller.principal.id)
+        if len(self._streams) >= MOST_STREAMS or self._streams_of[whose] >= MOST_STREAMS_EACH:
+            raise MCPError(INTERNAL_ERROR, "Subscription limit reached")
         wanted = (params.notifications.resource_subscriptions or [])[:MOST_ADDRESSES]
         hearing = await Hearing.begun(visit, _topics(visit, wanted))
         stream = ListenHandler(hearing)
         hearing.when_revoked = stream.close
         self._streams.add(stream)
+        self._streams_of[whose] += 1
         try:
             honoured = types.SubscriptionFilter(resource_subscriptions=list(hearing.topics))
             return await stream(context, types.SubscriptionsListenRequestParams(notifications=honoured))
         finally:
             self._streams.discard(stream)
+            self._streams_of[whose] -= 1
+            if not self._streams_of[whose]:
+                del self._streams_of[whose]
             hearing.end()
 
     def close(self) -> None:
@@ -102,6 +113,7 @@ class Hearing:
         self._deliver: Callable[[ServerEvent], None] | None = None
         self._early: list[ServerEvent] = []
         self._leave: Callable[[], None] = lambda: None
+        self._ending: asyncio.TimerHandle | None = None
 
     @classmethod
     async def begun(cls, visit: Visit, topics: Topics) -> Hearing:
@@ -116,6 +128,12 @@ class Hearing:
             # The thread goes on all the same: what it begins must not be left listening for nobody.
             beginning.add_done_callback(lambda begun: begun.exception() or begun.result()())
             raise
+        if visit.caller.until is not None:
+            hearing._ending = hearing._loop.call_later(max(0.0, visit.caller.until - time.time()), hearing._revoked)
+        if not await office.door.is_good(visit.caller):
+            # It was taken away between being let in and beginning to listen: nothing would tell of that any more.
+            hearing.end()
+            raise MCPError(INTERNAL_ERROR, "The credential is no longer accepted")
         return hearing
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
@@ -133,6 +151,8 @@ class Hearing:
         """Hear no more."""
         self._deliver = None
         self._leave()
+        if self._ending is not None:
+            self._ending.cancel()
 
     def _heard(self, change: Change) -> None:
         """On the feed's thread."""
@@ -206,4 +226,9 @@ class Subscriber:
 def _topics(visit: Visit, uris: Iterable[str]) -> Topics:
     """Whose facts change what is at these addresses, where the caller may read it."""
     found = {uri: visit.desk.resource(visit.caller, uri, visit.surface) for uri in uris}
-    return {uri: one.topic for uri, one in found.items() if one is not None}
+    return {uri: one.topic for uri, one in found.items() if one is not None and not _is_for_people(one.topic)}
+
+
+def _is_for_people(topic: Topic | None) -> bool:
+    """What the ledger says about tokens is not for an agent's channel, not even that there is something."""
+    return topic is not None and topic.aggregate == TOKENS

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from starlette.requests import ClientDisconnect
@@ -34,6 +35,8 @@ PUBLIC_BELOW = (HEALTH, "/.well-known/", "/docs/", "/problems/")
 LARGEST_MCP_BODY = 4_194_304
 """The MCP library's own limit."""
 RETRY_SECONDS = 1
+SHARE = 2
+"""Nobody may have more than this part of all requests under way, so that others are still heard."""
 LONGEST_PATH = 200
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9, -]{1,1000}")
@@ -61,6 +64,8 @@ class Guard:
             UPLOADS: settings.most_upload_bytes,
             "": settings.most_body_bytes,
         }
+        self._most_each = max(1, self._most_requests // SHARE)
+        self._running_of: Counter[tuple[str, str]] = Counter()
         self.running: set[Answering] = set()
         self.closing = False
 
@@ -92,12 +97,27 @@ class Guard:
         self._require_room(head)
         receive = self._measured(head, receive)
         self.running.add(answering)
+        whose: tuple[str, str] | None = None
         try:
-            await self._introduce(scope, head)
+            caller = await self._introduce(scope, head)
+            if caller is not None and caller is not self._nobody:
+                whose = self._share_of(caller)
             await self._app(scope, receive, answering)
             await answering.end()
         finally:
             self.running.discard(answering)
+            if whose is not None:
+                self._running_of[whose] -= 1
+                if not self._running_of[whose]:
+                    del self._running_of[whose]
+
+    def _share_of(self, caller: Caller) -> tuple[str, str]:
+        """Count a request of a caller, of whom there is no more than a share at a time."""
+        whose = (caller.tenant, caller.principal.id)
+        if self._running_of[whose] >= self._most_each:
+            raise Failed(codes.OFFICE_BUSY, data={"retry_after_seconds": RETRY_SECONDS})
+        self._running_of[whose] += 1
+        return whose
 
     def _require_our_name(self, scope: Scope, head: Head) -> None:
         here = scope.get("server")
@@ -123,19 +143,20 @@ class Guard:
             return receive
         return _Counted(receive, limit)
 
-    async def _introduce(self, scope: Scope, head: Head) -> None:
+    async def _introduce(self, scope: Scope, head: Head) -> Caller | None:
         """Find out who is calling, where that matters. A credential is wanted wherever nothing else is said."""
         path = head.path
         if path in PUBLIC or path.startswith(PUBLIC_BELOW):
-            return
+            return None
         if self._nobody is not None:
             caller = self._nobody
         elif path == METRICS and head.authorization is None:
-            return
+            return None
         else:
             caller = await self._admit(bearer(head.authorization))
         scope.setdefault("state", {})["caller"] = caller
         CALLER.set(caller)
+        return caller
 
     async def _turn_away(self, scope: Scope, answering: Answering, failure: Exception) -> None:
         trace = Trace.from_headers(header(scope, b"traceparent"), header(scope, b"tracestate"))
