@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 import pytest
 
 from engross.octave import (
@@ -20,6 +22,7 @@ from engross.octave import (
     Pattern,
     Section,
     Value,
+    canonical_hash,
     emit,
     parse,
     value_at,
@@ -32,6 +35,12 @@ def read(text: str) -> Value:
     found = value_at(parse(wrapped(f"K::{text}")), "K")
     assert not isinstance(found, (Block, Section))
     return found  # type: ignore[return-value]
+
+
+def refused(text: str) -> OctaveError:
+    with pytest.raises(OctaveError) as caught:
+        parse(text)
+    return caught.value
 
 
 @pytest.mark.parametrize(
@@ -297,6 +306,12 @@ def test_repeated_keys_are_all_kept() -> None:
     assert canonical("A::1\nA::2\nA:\n  B::3") == "A::1\nA::2\nA:\n  B::3"
 
 
+@pytest.mark.requirement("DOC-09")
+def test_the_hash_is_that_of_the_canonical_bytes() -> None:
+    tidy, untidy = parse("===D===\nA::x→y\n===END===\n"), parse("===D===\nA :: x -> y\n===END===")
+    assert canonical_hash(untidy) == canonical_hash(tidy) == sha256(emit(tidy).encode()).hexdigest()
+
+
 def test_the_tree_knows_its_lines() -> None:
     document = parse("===D===\n\nA::[\n  x\n]\nB:\n  // c\n  ```\nz\n  ```\n  C::1\n===END===\n")
     lines = {type(node).__name__: node.line for node in document.walk()}
@@ -368,6 +383,13 @@ def test_an_error_says_where_and_what_to_do() -> None:
     assert error.edit is not None
     assert (error.edit.before, error.edit.after) == (": ", "::")
     assert set(error.as_data()) == {"code", "message", "line", "column", "hint"}
+
+
+def test_a_fence_behind_a_key_is_explained() -> None:
+    behind, alone = (refused(text).hint for text in ("A::```\nx\n```", "A::\n```\nx"))
+    assert behind
+    assert alone
+    assert behind != alone
 
 
 def test_every_error_of_a_text_is_found_at_once() -> None:

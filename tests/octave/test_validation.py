@@ -268,7 +268,7 @@ def test_what_cannot_be_mended_is_left_as_it_was() -> None:
 def test_advice_is_given_and_fails_nothing() -> None:
     body = (
         'META:\n  TYPE::X\n  VERSION::"1.0"\n  COMPRESSION_TIER::ULTRA\nA::1\nA::2\nB:\n  C::True\nB.C::a⇌b⇌c\n'
-        "D::SpeedvsQuality\nE::a∧b\nF::[[[[[x]]]]]"
+        "D::SpeedvsQuality\nE::a∧b\nF::[[[[[x]]]]]\nG::[a::[b::1]]"
     )
     verdict = validate(wrapped(body), "META")
     assert verdict.validation_status == "VALIDATED"
@@ -281,6 +281,7 @@ def test_advice_is_given_and_fails_nothing() -> None:
         "W_BOUNDARY_MISSING",
         "W_CONSTRAINT_OUTSIDE_BRACKETS",
         "W_DEEP_NESTING",
+        "W_NESTED_INLINE_MAP",
     }
 
 

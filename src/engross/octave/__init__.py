@@ -16,7 +16,7 @@ from .path import ABSENT, Place, find, paths, value_at
 from .pattern import Rule, chain_of, rule_of
 from .receipt import Receipt
 from .repair import Repair, Repaired, repair, suggest
-from .sameness import faithful, same
+from .sameness import canonical_hash, faithful, same
 from .schema import Policy, Schema, schema_of
 from .shelf import SHIPPED, Shelf
 from .source import LONGEST
@@ -76,6 +76,7 @@ __all__ = [
     "apply_changes",
     "apply_mutations",
     "breach",
+    "canonical_hash",
     "chain_of",
     "check",
     "copied",

@@ -9,6 +9,7 @@ from typing import Final
 from .constraint import text_of
 from .document import Document
 from .node import Assignment, Block, Node, Section
+from .path import pairs_of
 from .validation import Violation
 from .value import Item, List, Pair, Value
 
@@ -67,6 +68,9 @@ def _value(path: str, node: Assignment) -> Iterator[Violation]:
     if isinstance(value, List):
         if _depth(value) >= DEEP:
             yield Violation("W_DEEP_NESTING", "DEEP_NESTING", f"is nested {DEEP} deep or more", path, node.line)
+        if any(isinstance(item, Pair) and pairs_of(item.value) for item in value.items):
+            message = "is an inline map that holds another; strict readers refuse it"
+            yield Violation("W_NESTED_INLINE_MAP", "NESTED_INLINE_MAP", message, path, node.line)
         return
     if not isinstance(value, str):
         return

@@ -473,7 +473,7 @@ def _segment_end(pieces: list[_Piece], at: int) -> int:
     if first.kind in (IDENTIFIER, _CONSTRUCTOR):
         end = _run(pieces, at + 1, _NAMES)
         return _run(pieces, end, _EXPRESSION) if end < len(pieces) and pieces[end].kind == OPERATOR else end
-    if first.text == "→" or (first.kind in (NUMBER, VARIABLE, _REFERENCE) and after == OPERATOR):
+    if first.text == "→" or (first.kind in (NUMBER, VARIABLE) and after == OPERATOR):
         return _run(pieces, at + 1, _EXPRESSION)
     return at + 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from .document import Document
 from .emitter import emit
 from .error import OctaveError
@@ -27,6 +29,11 @@ def faithful(document: Document) -> str:
     if not same(document, again):
         raise OctaveError("E_FIDELITY", "the canonical text says something else than the document")
     return text
+
+
+def canonical_hash(document: Document) -> str:
+    """SHA-256 of the canonical text's bytes, in hex."""
+    return sha256(faithful(document).encode()).hexdigest()
 
 
 def _around(document: Document) -> tuple[object, ...]:

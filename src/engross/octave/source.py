@@ -159,12 +159,16 @@ def _pairs(text: str, start: int, line: int) -> Iterator[tuple[_Fence, _Fence]]:
 
 
 def _fences(text: str, start: int) -> Iterator[_Fence]:
-    ends = "\n\r" if "\r" in text else "\n"
-    for found in _FENCE.finditer(text, start):
-        at = max(text.rfind(end, start, found.start()) for end in ends) + 1 or start
-        if not text[at : found.start()].strip(" "):
-            yield _Fence(at, found.start() - at, found[1], found[2], found.end())
+    ends = ("\n", "\r") if "\r" in text else ("\n",)
+    marks = text.find("```", start)
+    while marks >= 0:
+        at = max([text.rfind(end, start, marks) for end in ends]) + 1 or start
+        found = _FENCE.match(text, marks)
+        assert found is not None
+        if not text[at:marks].strip(" "):
+            yield _Fence(at, marks - at, found[1], found[2], found.end())
         start = found.end()
+        marks = text.find("```", start)
 
 
 def _newlines(text: str, start: int, end: int) -> int:
