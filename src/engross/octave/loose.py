@@ -22,7 +22,7 @@ def loose_assignment(found: re.Match[str], line: int, depth: int, receipts: list
         value, source = _resolved(source, line, column, receipts)
         after = spelled(value, depth)
         if after != source:
-            receipts.append(Receipt("quotes" if source[0] == '"' else "words", line, column, source, after))
+            receipts.append(Receipt(_kind(source), line, column, source, after))
     elif (source := found[LOOSE_LIST]) is not None:
         value = _list(source, line, column, depth, receipts)
     else:
@@ -45,7 +45,7 @@ def _list(text: str, line: int, column: int, depth: int, receipts: list[Receipt]
             start_of_row = last + gap.rindex("\n") + 1
         value, source = _resolved(found[2], row, at - start_of_row + 1, receipts)
         if source[0] != '"' and source != (after := spelled(value, 0)):
-            receipts.append(Receipt("words", row, at - start_of_row + 1, source, after))
+            receipts.append(Receipt(_kind(source), row, at - start_of_row + 1, source, after))
         items.append(value if found[1] is None else Pair(found[1], value))
         parts += (gap, source)
         last = end
@@ -56,10 +56,19 @@ def _list(text: str, line: int, column: int, depth: int, receipts: list[Receipt]
     return made
 
 
+def _kind(source: str) -> str:
+    """What happened to a lexeme that is written differently now."""
+    if source[0] == '"':
+        return "quotes"
+    return "constructor" if source[-1] == "]" else "words"
+
+
 def _resolved(lexeme: str, line: int, column: int, receipts: list[Receipt]) -> tuple[Value, str]:
     """The value of a loose lexeme, and the lexeme without its aliases."""
     if lexeme[0] in '"$-0123456789' or lexeme in CONSTANTS:
         return atom(lexeme), lexeme
+    if lexeme[-1] == "]":
+        return f"{lexeme[:-1].replace('[', '<', 1)}>", lexeme
     tight: list[str] = []
     loose: list[str] = []
     last = 0

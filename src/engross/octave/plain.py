@@ -2,7 +2,7 @@
 
 `PLAIN` matches a line that stands as the emitter would write it: a key with a value of one lexeme, a flat list or a
 pattern, the head of a block, of a section or of a literal zone, a comment. `NEARLY_PLAIN` matches what authors write
-most: the same with aliases of operators, blanks around marks, bare words, or a list in another layout.
+most: the same with aliases of operators, blanks around marks, bare words, constructors, or a list in another layout.
 
 Every repetition is possessive. A match never goes back over what it has seen, so its time is bounded by its length.
 """
@@ -76,7 +76,10 @@ PLAIN: Final = re.compile(
 )
 
 _MARK: Final = rf"(?: *+(?:<->|->|[→⊕⧺~@⇌{OR}|+]) *+| ++vs ++)"
-_LOOSE: Final = rf"(?:(?!{_NOT_A_WORD}){WORD}(?:{_MARK}{WORD})*+|{_CONSTANT}|{_LEXEME}|{_NUMBER}|{VARIABLE})"
+_CONSTRUCTOR: Final = rf"{WORD}\[{WORD}(?:,{WORD})*+\]"
+_LOOSE: Final = (
+    rf"(?:(?!{_NOT_A_WORD})(?:{_CONSTRUCTOR}|{WORD}(?:{_MARK}{WORD})*+)|{_CONSTANT}|{_LEXEME}|{_NUMBER}|{VARIABLE})"
+)
 _GAP: Final = r"[ \n]*+"
 _ENTRY: Final = rf"(?:{_PAIR_KEY}::)?+{_LOOSE}{_GAP}"
 _LOOSE_LIST: Final = rf"\[{_GAP}(?:{_ENTRY}(?:,{_GAP}{_ENTRY})*+(?:,{_GAP})?+)?+\]"
