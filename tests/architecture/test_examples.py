@@ -1,28 +1,11 @@
 """Every example of every flow is run, on both engines; every flow is portable and small."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from engross.domains.architecture import architecture
-from engross.flows import Example, Flow, filled, lint
-from engross.replies import Reply
-from engross.surfaces.client import Client
+from engross.flows import lint
 from tests.architecture.studio import Studio
-
-
-def outcome(client: Client, flow: Flow, given: Example) -> Reply:
-    answers: list[Any] = []
-    for before, arguments in given.given:
-        answer = client.call(before, _call(arguments, answers))
-        assert answer.ok, (before, answer)
-        answers.append(answer.data)
-    return client.call(flow.ref, _call(given.arguments, answers))
-
-
-def _call(arguments: Mapping[str, object], answers: list[Any]) -> Any:
-    return filled(arguments, answers)
+from tests.bed.trying import outcome
 
 
 @pytest.mark.requirement("ARCH-03")

@@ -1,15 +1,13 @@
 """Every example of every flow is run, on both engines; every flow is portable and says what it promises."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from engross.flows import Aggregate, Example, Flow, filled, lint
+from engross.flows import Aggregate, Flow, lint
 from engross.office import Office, Settings
-from engross.replies import Reply
-from engross.surfaces.client import Client
 from tests.bed.offices import EXAMPLES, Offices, example
+from tests.bed.trying import outcome
 
 LADDER = sorted(path.stem for path in EXAMPLES.glob("[0-9]*.py"))
 
@@ -25,19 +23,6 @@ def whole_office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     office = Office(Settings(data=folder), [shelf_of("04-the-whole")])
     yield office
     office.close()
-
-
-def outcome(client: Client, flow: Flow, given: Example) -> Reply:
-    answers: list[Any] = []
-    for before, arguments in given.given:
-        answer = client.call(before, _call(arguments, answers))
-        assert answer.ok, (before, answer)
-        answers.append(answer.data)
-    return client.call(flow.ref, _call(given.arguments, answers))
-
-
-def _call(arguments: Mapping[str, object], answers: list[Any]) -> Any:
-    return filled(arguments, answers)
 
 
 @pytest.mark.parametrize("name", LADDER)
