@@ -28,9 +28,8 @@ run: $(STAMP) ## a walk through the product, then the office is served until you
 	@$(BIN)/python examples/walk.py
 	@$(BIN)/engross serve --data engross-data --port $(PORT)
 
-test: check ## every check and every test, then the tests again with all messages replaced by hashes
-	$(BIN)/python -m pytest
-	$(BIN)/python -m pytest --hash-messages
+test: check ## every check and every test, and at the same time the tests with all messages replaced by hashes
+	$(BIN)/python tools/test.py
 
 check: $(STAMP) ## format, lint, types, import arrows, reply rules, generated pages
 	$(BIN)/ruff format --check .

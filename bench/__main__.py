@@ -12,7 +12,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from . import economy, opening, postgres_writes, replays, sqlite_writes, surfaces
+from . import (
+    declared_calls,
+    declared_check,
+    document_writes,
+    economy,
+    octave,
+    opening,
+    postgres_writes,
+    replays,
+    sqlite_writes,
+    surfaces,
+)
 
 SOURCE = Path(__file__).parents[1] / "src"
 RESULTS = Path(__file__).parent / "results.json"
@@ -23,6 +34,10 @@ PARTS = {
     "postgres": postgres_writes,
     "surfaces": surfaces,
     "economy": economy,
+    "octave": octave,
+    "documents": document_writes,
+    "declared-check": declared_check,
+    "declared-calls": declared_calls,
 }
 
 

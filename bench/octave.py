@@ -1,8 +1,7 @@
 """Reading and writing OCTAVE, beside the published reader of the format on the same texts.
 
 Each measurement is a process of its own, so that its peak memory is its own too. The published reader is `octave-mcp`
-from the package index; `OCTAVE_MCP_PYTHON` names an interpreter that has it, if this one has not. Without it only the
-growth is measured.
+from the package index (`peers.py`). Without it only the growth is measured.
 """
 
 from __future__ import annotations
@@ -27,12 +26,15 @@ WORDS = ["system", "service", "latency", "budget", "index", "shard", "replica", 
 def measure() -> list[Any]:
     """The claims about speed, growth and memory."""
     from .claims import Claim
+    from .peers import octave_mcp
 
+    peer = octave_mcp()
     claims: list[Any] = []
-    ours = {(kind, size): best("engross", kind, SIZES[size]) for kind in ("canonical", "ascii") for size in SIZES}
-    if available("octave-mcp"):
+    own = sys.executable
+    ours = {(kind, size): best(own, "engross", kind, SIZES[size]) for kind in ("canonical", "ascii") for size in SIZES}
+    if peer is not None:
         for (kind, size), mine in ours.items():
-            theirs = best("octave-mcp", kind, SIZES[size], rounds=1 if size == "10 MB" else ROUNDS)
+            theirs = best(peer, "octave-mcp", kind, SIZES[size], rounds=1 if size == "10 MB" else ROUNDS)
             speeds = {"engross": rate(mine), "octave-mcp": rate(theirs)}
             name = f"OCTAVE, {kind} text of {size}: parse and emit"
             claims.append(Claim(name, speeds["engross"] / speeds["octave-mcp"], "at least", 20, speeds, "KB/s"))
@@ -51,28 +53,18 @@ def rate(figures: dict[str, float]) -> float:
     return figures["characters"] / figures["seconds"] / 1000
 
 
-def best(reader: str, kind: str, size: int, rounds: int = ROUNDS) -> dict[str, float]:
+def best(python: str, reader: str, kind: str, size: int, rounds: int = ROUNDS) -> dict[str, float]:
     """The fastest of some runs."""
-    return min((run(reader, kind, size) for _ in range(rounds)), key=lambda figures: figures["seconds"])
+    return min((run(python, reader, kind, size) for _ in range(rounds)), key=lambda figures: figures["seconds"])
 
 
-def run(reader: str, kind: str, size: int) -> dict[str, float]:
+def run(python: str, reader: str, kind: str, size: int) -> dict[str, float]:
     """One run in a process of its own."""
-    program = [interpreter(reader), str(Path(__file__)), reader, kind, str(size)]
+    program = [python, str(Path(__file__)), reader, kind, str(size)]
     path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(program, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": path})
     figures: dict[str, float] = json.loads(done.stdout)
     return figures
-
-
-def interpreter(reader: str) -> str:
-    """The interpreter that has a reader."""
-    return os.environ.get("OCTAVE_MCP_PYTHON", sys.executable) if reader == "octave-mcp" else sys.executable
-
-
-def available(reader: str) -> bool:
-    """Whether a reader is there."""
-    return subprocess.run([interpreter(reader), "-c", "import octave_mcp"], capture_output=True).returncode == 0
 
 
 def text_of(kind: str, size: int) -> str:

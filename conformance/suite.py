@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -95,8 +96,14 @@ def _check(found: Mapping[str, Any]) -> Check:
 
 def _install() -> None:
     stamp = MODULES / f".installed-{sha256((FOLDER / 'package-lock.json').read_bytes()).hexdigest()[:16]}"
-    if stamp.exists():
-        return
+    with (FOLDER / "package-lock.json").open() as alone:
+        # Whoever comes second finds it installed.
+        flock(alone, LOCK_EX)
+        if not stamp.exists():
+            _install_anew(stamp)
+
+
+def _install_anew(stamp: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
         raise SuiteMissing("npm is not installed; the suite is an npm package")

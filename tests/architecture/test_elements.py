@@ -172,6 +172,7 @@ def test_an_expected_version_is_strict_and_says_what_changed(studio: Studio) -> 
     assert answer.data["suggestions"] == {
         "current_version": 2,
         "changed_fields": ["properties.team"],
+        "changed_by": ["clara"],
         "overlapping_fields": [],
     }
     done(studio.clara.architecture.update_element(id=element["id"], name="Ordering", expected_version=2))

@@ -13,8 +13,8 @@ from engross.surfaces.mcp.tools import Tools
 from engross.surfaces.mcp.window import Window
 
 SCOUT = Caller(tenant="main", principal=Principal("scout", "agent", frozenset({"agent"})))
-MOST_BYTES = 34_000
-"""Two thirds of it are what every tool has: control fields, hints, the shape of answers."""
+MOST_BYTES = 22_600
+"""Half of it is what every tool has: control fields, hints, the shape of answers."""
 NAMES = {
     *("getElementTypes", "getRelationshipTypes", "getWriteSchema", "createElement", "updateElement", "deleteElement"),
     *("createRelationship", "deleteRelationship", "createCapability", "createCapabilityStructure"),

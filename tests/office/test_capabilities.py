@@ -91,7 +91,7 @@ def test_a_file_that_does_not_load_is_named_with_the_line(tmp_path: Path, text: 
 def test_a_file_without_aggregates_or_of_another_kind_is_refused(tmp_path: Path) -> None:
     assert refusal([written(tmp_path, "empty", "x = 1")], tmp_path)["file"].endswith("empty.py")
     (tmp_path / "notes.txt").write_text("x")
-    assert refusal([tmp_path / "notes.txt"], tmp_path)["allowed"] == [".py"]
+    assert refusal([tmp_path / "notes.txt"], tmp_path)["allowed"] == [".py", ".yaml", ".yml"]
     assert refusal([tmp_path / "gone.py"], tmp_path)["file"].endswith("gone.py")
     assert refusal([tmp_path], tmp_path)["file"] == str(tmp_path)
 
@@ -179,11 +179,10 @@ def test_a_setting_that_names_no_files_is_refused(tmp_path: Path, given: Any) ->
 @pytest.mark.requirement("ECO-08")
 def test_migrating_knows_the_tables_of_capabilities(offices: Offices) -> None:
     offices.open(*load_capabilities([EXAMPLES / "01-a-flow.py"], offices.folder)).close()
-    settings = Settings(data=offices.folder, store=offices.store, capabilities=(SHELF,))
-    found = load_capabilities(settings.capabilities, settings.data)
-    planned = migrate_office(settings, found, dry_run=True).data["would_run"]
-    assert {step["room"] for step in planned} == {"shelf"}
-    assert migrate_office(settings, found).data["ran"] == planned
+    settings = Settings(data=offices.folder, store=offices.store, capabilities=(SHELF,), domains="architecture")
+    planned = migrate_office(settings, dry_run=True).data["would_run"]
+    assert {step["room"] for step in planned} == {"shelf", "architecture"}
+    assert migrate_office(settings).data["ran"] == planned
     office = open_office(settings)
     assert office.catalogue.find("shelf.add-book") is not None
     office.close()

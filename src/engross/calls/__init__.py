@@ -7,6 +7,7 @@ from .conversation import CONVERSATION, Conversation, Question, ask, can_ask, re
 from .decision import Decision, Verdict
 from .ids import derived_id, new_message_id
 from .instant import Clock, days_after, instant, instant_after, now, parse_instant
+from .overtaken import Overtaken
 from .plan import FactDraft, Plan
 from .principal import ROLES, Principal, PrincipalType, Role
 
@@ -24,6 +25,7 @@ __all__ = [
     "Decision",
     "Errand",
     "FactDraft",
+    "Overtaken",
     "Plan",
     "Principal",
     "PrincipalType",

@@ -43,3 +43,10 @@ class Plan(NamedTuple):
     tier: int
     answer: Mapping[str, Any]
     warnings: tuple[Mapping[str, Any], ...] = ()
+    unseen: int = 0
+    """How many further facts there are, of a change too large to be held: it can be committed, not proposed."""
+
+    @property
+    def size(self) -> int:
+        """How many facts it states."""
+        return len(self.facts) + self.unseen

@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple, get_args
 PrincipalType = Literal["human", "agent", "service"]
 Role = Literal["viewer", "agent", "contributor", "curator", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
+AGENT_OF = "agent:"
+"""What the id of a person's agent begins with."""
 
 
 class Principal(NamedTuple):
@@ -17,6 +19,11 @@ class Principal(NamedTuple):
     roles: frozenset[str] = frozenset()
     scopes: frozenset[str] = frozenset()
     purpose: str | None = None
+
+    @property
+    def stands_for(self) -> str:
+        """The person or service whose work it is: an agent's credential names the one it was given by."""
+        return self.id.removeprefix(AGENT_OF) if self.type == "agent" else self.id
 
     def as_data(self) -> dict[str, Any]:
         """The principal as receipts and proposals keep it."""

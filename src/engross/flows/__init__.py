@@ -11,12 +11,13 @@ from .catalogue import Catalogue
 from .checked import CallWarning, Checked, Normaliser
 from .checker import Checker
 from .consistency import Consistency
+from .contents import Later
 from .controls import CONTROLS, NO_CONTROLS, Controls
 from .definition import FlowDefinitionError
 from .described import Described
 from .determinism import Determinism
 from .example import Example, filled
-from .exposure import Exposure, Overrides, Tool
+from .exposure import Exposure, Listener, Overrides, Tool
 from .facets import Dialect, Effect, Facets, Kind, Posture
 from .fault import SERVER_OWNED, shortened
 from .flow import Flow
@@ -24,9 +25,11 @@ from .limits import LIMITS, Limits
 from .nearest import nearest
 from .prompt import Prompt, PromptArgument
 from .resource import Found, Resource, Topic, as_declared
+from .route import Route, RouteField
 from .schemas import Schema, Shape, schema_of
 from .semantics import HINTS, Semantics, hints
 from .signature import Handler
+from .skill import Skill, SkillTool
 from .typed import NoArguments
 from .unknown import unknown_flow
 
@@ -61,7 +64,9 @@ __all__ = [
     "Found",
     "Handler",
     "Kind",
+    "Later",
     "Limits",
+    "Listener",
     "NoArguments",
     "Normaliser",
     "Overrides",
@@ -69,9 +74,13 @@ __all__ = [
     "Prompt",
     "PromptArgument",
     "Resource",
+    "Route",
+    "RouteField",
     "Schema",
     "Semantics",
     "Shape",
+    "Skill",
+    "SkillTool",
     "Tool",
     "Topic",
     "admissible",

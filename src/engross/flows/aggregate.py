@@ -9,14 +9,16 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, Unpack, overload
 from .address import Address
 from .define import define
 from .definition import FlowDefinitionError
-from .exposure import Exposure, Overrides
+from .exposure import Exposure, Listener, Overrides
 from .facets import Dialect, Facets, Kind
 from .flow import Flow
 from .names import Naming, is_kebab, is_tool_name, tool_name
 from .prompt import Prompt, PromptArgument, prompt_arguments, user_message
 from .resource import ANY, JSON, Resource
+from .route import Route
 from .semantics import hints
 from .signature import Handler
+from .skill import Skill
 
 FactHandler: TypeAlias = Callable[..., None]
 Upcaster: TypeAlias = Callable[..., Mapping[str, Any]]
@@ -31,6 +33,7 @@ class Applier(NamedTuple):
     fact_type: str
     version: int
     function: FactHandler
+    together: FactHandler | None = None
 
 
 class Aggregate:
@@ -61,6 +64,9 @@ class Aggregate:
         self._exposures: list[Exposure] = []
         self._resources: list[Resource] = []
         self._prompts: list[Prompt] = []
+        self._routes: list[Route] = []
+        self._skills: list[Skill] = []
+        self._listeners: list[Listener] = []
         self._appliers: dict[str, Applier] = {}
         self._upcasters: dict[tuple[str, int], Upcaster] = {}
         self._eraser: FactHandler | None = None
@@ -106,6 +112,21 @@ class Aggregate:
         """What `.prompt` said."""
         return tuple(self._prompts)
 
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """What `.route` said."""
+        return tuple(self._routes)
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """What `.skill` said."""
+        return tuple(self._skills)
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """What `.listen` said."""
+        return tuple(self._listeners)
+
     @overload
     def read(self, handler: Handler, /) -> Flow: ...
     @overload
@@ -134,13 +155,18 @@ class Aggregate:
         """A flow from a function and facets, for flows that are not written as decorated functions."""
         return self._added(define(self, kind, handler, **facets))
 
-    def applies(self, fact_type: str, version: int = 1) -> Callable[[Handling], Handling]:
-        """Decorator: `(state, fact)`, the only code that writes state tables for facts of this type."""
+    def applies(
+        self, fact_type: str, version: int = 1, *, together: FactHandler | None = None
+    ) -> Callable[[Handling], Handling]:
+        """Decorator: `(state, fact)`, the only code that writes state tables for facts of this type.
+
+        `together` is `(state, facts)`: the same for very many at once, where that is quicker.
+        """
 
         def register(function: Handling) -> Handling:
             self._refuse(fact_type in self._appliers, f"There is an applier for {fact_type} already.")
             self._refuse(version < 1, f"Versions of {fact_type} start at 1.")
-            self._appliers[fact_type] = Applier(fact_type, version, function)
+            self._appliers[fact_type] = Applier(fact_type, version, function, together)
             return function
 
         return register
@@ -242,6 +268,24 @@ class Aggregate:
         prompt = Prompt(name, description, prompt_arguments(arguments), told, ref, title, tuple(needs))
         self._prompts.append(prompt)
         return prompt
+
+    def route(self, route: Route) -> Route:
+        """Offer a flow at an address of REST's own."""
+        self._refuse(not route.path.startswith("/"), f"The path {route.path} has to begin with a slash.")
+        self._routes.append(route)
+        return route
+
+    def skill(self, skill: Skill) -> Skill:
+        """Offer an entry of the catalogue of skills."""
+        self._refuse(any(one.name == skill.name for one in self._skills), f"There is a skill {skill.name} already.")
+        self._skills.append(skill)
+        return skill
+
+    def listen(self, listener: Listener) -> Listener:
+        """Ask for a port for an exposure alone; whoever serves the office decides."""
+        self._refuse(False, "")
+        self._listeners.append(listener)
+        return listener
 
     def seal(self) -> None:
         """End the definition: an aggregate in a catalogue no longer changes."""

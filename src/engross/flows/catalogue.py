@@ -1,82 +1,131 @@
-"""All flows of an office, found by ref or by tool name."""
+"""All flows of an office, found by ref or by tool name. Some aggregates join when they are first asked for."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Iterator
+from threading import RLock
 
 from .aggregate import Aggregate
-from .definition import FlowDefinitionError
-from .exposure import Exposure, Tool
+from .contents import Contents, Later
+from .exposure import Exposure, Listener, Tool
 from .flow import Flow
-from .names import is_tool_name
-from .nearest import nearest
 from .prompt import Prompt
-from .prompt import complaints_about as complaints_about_prompt
-from .resource import Found
-from .resource import complaints_about as complaints_about_resource
+from .resource import Found, Resource
+from .route import Route
+from .skill import Skill
 from .unknown import unknown_flow
 
 
 class Catalogue:
-    """Fixed once built: whatever is ambiguous or dangling is refused then."""
+    """Whatever is ambiguous or dangling is refused when it is built."""
 
-    def __init__(self, aggregates: Iterable[Aggregate]) -> None:
-        self.aggregates = tuple(aggregates)
-        self._flows = {flow.ref: flow for aggregate in self.aggregates for flow in aggregate.flows.values()}
-        exposures = sorted(chain.from_iterable(aggregate.exposures for aggregate in self.aggregates))
-        resources = [resource for aggregate in self.aggregates for resource in aggregate.resources]
-        self.prompts = tuple(prompt for aggregate in self.aggregates for prompt in aggregate.prompts)
-        complaints = [
-            *_repeated("namespace", (aggregate.namespace for aggregate in self.aggregates)),
-            *_repeated("tool", (exposure.tool for exposure in exposures)),
-            *chain.from_iterable(_upcasting_gaps(aggregate) for aggregate in self.aggregates),
-            *(complaint for exposure in exposures if (complaint := self._dangling(exposure))),
-            *_repeated("address", (resource.address.shape for resource in resources)),
-            *_repeated("prompt", (prompt.name for prompt in self.prompts)),
-            *chain.from_iterable(complaints_about_resource(one, self.find(one.ref)) for one in resources),
-            *chain.from_iterable(complaints_about_prompt(prompt, self._flows) for prompt in self.prompts),
-        ]
-        if complaints:
-            raise FlowDefinitionError("catalogue", complaints)
-        self._tools = {exposure.tool: Tool(exposure, self._flows[exposure.ref]) for exposure in exposures}
-        # The most particular address first: it is the one that is meant.
-        self.resources = tuple(sorted(resources, key=lambda one: (one.is_template, -one.address.literal)))
-        for aggregate in self.aggregates:
-            aggregate.seal()
+    def __init__(self, aggregates: Iterable[Aggregate], later: Iterable[Later] = ()) -> None:
+        """An aggregate that is given takes the place of a later one of its name."""
+        given = tuple(aggregates)
+        taken = {aggregate.namespace for aggregate in given}
+        self._later = {one.namespace: one for one in later if one.namespace not in taken}
+        self._welcome: Callable[[Aggregate], None] | None = None
+        self._joining = RLock()
+        self.edition = 0
+        """Changes whenever aggregates are replaced: what was made of the old ones is then to be made anew."""
+        wanted = sorted({_namespace(ref) for one in given for ref in _refers_to(one)} & self._later.keys())
+        joined = [self._later.pop(namespace).make() for namespace in wanted]
+        self._hold(Contents((*given, *joined), self._later.values()))
+
+    def welcome(self, prepare: Callable[[Aggregate], None]) -> None:
+        """From now on, prepare for each aggregate that joins before its flows are found."""
+        self._welcome = prepare
+
+    @property
+    def present(self) -> tuple[Aggregate, ...]:
+        """The aggregates that are there without asking for more."""
+        return self._contents.aggregates
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """All aggregates."""
+        return self.complete().aggregates
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The names of all aggregates; asking for them lets none join."""
+        return (*(aggregate.namespace for aggregate in self._contents.aggregates), *self._later)
+
+    def aggregate(self, namespace: str) -> Aggregate | None:
+        """The aggregate of this name, if there is one."""
+        if namespace in self._later:
+            self._join(namespace)
+        return next((one for one in self._contents.aggregates if one.namespace == namespace), None)
 
     def __iter__(self) -> Iterator[Flow]:
         """The flows, by ref."""
-        return iter(self._flows[ref] for ref in sorted(self._flows))
+        flows = self.complete().flows
+        return iter(flows[ref] for ref in sorted(flows))
 
     def __len__(self) -> int:
-        return len(self._flows)
+        return len(self.complete().flows)
 
     @property
     def toolsets(self) -> tuple[str, ...]:
         """The names of all toolsets."""
-        return tuple(sorted({tool.exposure.toolset for tool in self._tools.values()}))
+        return tuple(sorted({tool.exposure.toolset for tool in self.complete().tools.values()}))
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All prompts."""
+        return self.complete().prompts
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """All resources, the most particular address first."""
+        return self.complete().resources
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        """The addresses of REST's own, besides the one that every flow has."""
+        return self.complete().routes
+
+    @property
+    def skills(self) -> tuple[Skill, ...]:
+        """All skills."""
+        return self.complete().skills
+
+    @property
+    def listeners(self) -> tuple[Listener, ...]:
+        """The ports that exposures ask for; asking for them lets nobody join."""
+        return tuple(one for aggregate in self.present for one in aggregate.listeners)
 
     def find(self, ref: str) -> Flow | None:
         """The flow with this ref, if there is one."""
-        return self._flows.get(ref)
+        found = self._flows.get(ref)
+        if found is None and self._later and self._join(_namespace(ref)):
+            found = self._flows.get(ref)
+        return found
+
+    def at_hand(self, ref: str) -> Flow | None:
+        """The flow with this ref, if it is there without letting anybody join."""
+        return self._flows.get(ref) if isinstance(ref, str) else None
 
     def flow(self, ref: str) -> Flow:
         """The flow with this ref; Invalid, with the nearest ones, if there is none."""
-        found = self._flows.get(ref) if isinstance(ref, str) else None
+        found = self.find(ref) if isinstance(ref, str) else None
         if found is None:
-            tools = {name: tool.flow.ref for name, tool in self._tools.items()}
-            raise unknown_flow(ref, sorted(self._flows), tools)
+            contents = self.complete()
+            tools = {name: tool.flow.ref for name, tool in contents.tools.items()}
+            raise unknown_flow(ref, sorted(contents.flows), tools)
         return found
 
     def tool(self, name: str) -> Tool | None:
         """The tool that clients call by this name, if there is one."""
-        return self._tools.get(name)
+        for later in tuple(self._later.values()):
+            if name in later.tools:
+                self._join(later.namespace)
+        return self._contents.tools.get(name)
 
     def tools(self, toolsets: Collection[str] | None = None) -> list[Tool]:
         """The tools of these toolsets, or all: by toolset, then name."""
-        return [tool for tool in self._tools.values() if toolsets is None or tool.exposure.toolset in toolsets]
+        tools = self.complete().tools.values()
+        return [tool for tool in tools if toolsets is None or tool.exposure.toolset in toolsets]
 
     def exposures(self, toolsets: Collection[str] | None = None) -> list[Exposure]:
         """The exposures of these toolsets, or all: by toolset, then name."""
@@ -94,29 +143,54 @@ class Catalogue:
         """The prompt of this name, if there is one."""
         return next((prompt for prompt in self.prompts if prompt.name == name), None)
 
-    def _dangling(self, exposure: Exposure) -> str | None:
-        if exposure.ref not in self._flows:
-            close = nearest(exposure.ref, self._flows)
-            hint = f"; did you mean {close[0]}?" if close else "."
-            return f"Tool {exposure.tool} refers to {exposure.ref}, which is not there{hint}"
-        if not is_tool_name(exposure.tool):
-            return f"{exposure.tool} is too long for a tool name: expose {exposure.ref} under a shorter one."
-        return None
+    def complete(self) -> Contents:
+        """Let everybody join who has not yet."""
+        for namespace in tuple(self._later):
+            self._join(namespace)
+        return self._contents
+
+    def replace(self, leaving: Collection[str], joining: Iterable[Aggregate]) -> None:
+        """Put these aggregates in the place of those of these names. If they do not fit, nothing changes."""
+        new = tuple(joining)
+        with self._joining:
+            for namespace in {_namespace(ref) for one in new for ref in _refers_to(one)} & self._later.keys():
+                self._join(namespace)
+            staying = [one for one in self._contents.aggregates if one.namespace not in leaving]
+            contents = Contents((*staying, *new), self._later.values())
+            if self._welcome is not None:
+                for aggregate in new:
+                    self._welcome(aggregate)
+            self._hold(contents)
+            self.edition += 1
+
+    def _join(self, namespace: str) -> bool:
+        """Let a later aggregate join, if this is one. If it cannot, the next one who asks tries again."""
+        with self._joining:
+            later = self._later.get(namespace)
+            if later is None:
+                return namespace in {one.namespace for one in self._contents.aggregates}
+            aggregate = later.make()
+            rest = {name: one for name, one in self._later.items() if name != namespace}
+            contents = Contents((*self._contents.aggregates, aggregate), rest.values())
+            if self._welcome is not None:
+                self._welcome(aggregate)
+            self._hold(contents)
+            self._later = rest
+            return True
+
+    def _hold(self, contents: Contents) -> None:
+        self._contents = contents
+        self._flows = contents.flows
 
 
-def _repeated(what: str, names: Iterable[str]) -> list[str]:
-    return [
-        f"The {what} {name} is there {times} times: rename one of them."
-        for name, times in sorted(Counter(names).items())
-        if times > 1
-    ]
+def _namespace(ref: str) -> str:
+    return ref.partition(".")[0]
 
 
-def _upcasting_gaps(aggregate: Aggregate) -> list[str]:
-    return [
-        f"{applier.fact_type} is at version {applier.version}, but nothing reads its version {version}: "
-        f"add @{aggregate.namespace}.upcasts({applier.fact_type!r}, {version})."
-        for applier in aggregate.appliers.values()
-        for version in range(1, applier.version)
-        if (applier.fact_type, version) not in aggregate.upcasters
-    ]
+def _refers_to(aggregate: Aggregate) -> Iterator[str]:
+    """The flows that an aggregate offers."""
+    yield from (exposure.ref for exposure in aggregate.exposures)
+    yield from (resource.ref for resource in aggregate.resources)
+    yield from (route.ref for route in aggregate.routes)
+    for prompt in aggregate.prompts:
+        yield from prompt.refs

@@ -9,41 +9,43 @@ from typing import Any, Literal, NamedTuple
 
 from .checker import Checker
 
+# Every tool shows these, and each word costs a model's context once per tool: what they mean is told at length in
+# docs/flows.md, and to models in the instructions of the MCP server.
 CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "client_request_id": {
             "type": "string",
-            "description": "Your id for this change; a repeat with it changes nothing twice.",
+            "description": "Idempotency key.",
             "minLength": 8,
             "maxLength": 255,
             "pattern": r"^[A-Za-z0-9._:\-]+$",
         },
         "commit_mode": {
             "type": "string",
-            "description": "draft: collect until submitted. proposal: let a person decide. direct: commit, if allowed.",
+            "description": "draft collects; proposal asks a person.",
             "enum": ["draft", "proposal", "direct"],
         },
         "proposal_id": {
             "type": "string",
-            "description": "Work inside this open proposal.",
+            "description": "Draft to work in.",
             "minLength": 1,
             "maxLength": 128,
         },
         "reason": {
             "type": "string",
-            "description": "Why, for reviewers and auditors.",
+            "description": "Why, for reviewers.",
             "minLength": 1,
             "maxLength": 2000,
         },
         "confirm_token": {
             "type": "string",
-            "description": "From a CONFIRMATION_REQUIRED answer: confirms exactly that.",
+            "description": "From CONFIRMATION_REQUIRED.",
             "minLength": 1,
             "maxLength": 2048,
         },
         "as_of": {
             "type": "integer",
-            "description": "As things stood at this ledger position.",
+            "description": "Ledger position.",
             "minimum": 0,
         },
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, cast
 
 if TYPE_CHECKING:
     from .flow import Flow
@@ -27,6 +27,15 @@ class Exposure:
     tool: str
     ref: str
     overrides: Overrides = field(default_factory=lambda: cast(Overrides, MappingProxyType({})), compare=False)
+
+
+class Listener(NamedTuple):
+    """A port that an exposure asks to have to itself."""
+
+    namespace: str
+    kind: Literal["mcp", "rest", "skill"]
+    address: str
+    port: int
 
 
 class Tool(NamedTuple):

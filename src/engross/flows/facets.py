@@ -17,7 +17,7 @@ Kind = Literal["read", "record", "reach"]
 Effect = Literal["create", "update", "delete"]
 Posture = Literal["proposal", "direct"]
 Dialect = Literal["plain", "architecture", "memory", "documents"]
-HintStyle = Literal["complete", "derived"]
+HintStyle = Literal["complete", "derived", "said"]
 
 
 class Facets(TypedDict, total=False):
@@ -37,6 +37,8 @@ class Facets(TypedDict, total=False):
     tier: int
     posture: Posture
     people_only: bool
+    owner_field: str | None
+    """The argument in which a caller may say whose record it is. The credential decides; another name is denied."""
     examples: Sequence[Example]
     dialect: Dialect
     consistency: Consistency
@@ -45,9 +47,12 @@ class Facets(TypedDict, total=False):
     limits: Limits
     rate: str | None
     timeout_seconds: float
+    bulk: bool
+    """It takes in very much at once, and gets the operator's `bulk_seconds` for it, on the writer too."""
     deprecated_since: str | None
     hint_style: HintStyle
-    """`derived`: only the hints that follow from semantics, as tools of capability documents carry them."""
+    """`derived`: only the hints that follow from semantics, as tools of capability documents carry them; `said`: only
+    those that the tool says itself."""
     inline: bool
     """A look by primary key: brief enough to run on an event loop's own thread."""
     content: bool

@@ -56,15 +56,18 @@ class Flow:
     normaliser: Normaliser | None = None
     preparer: Handler | None = None
     suggester: Handler | None = None
+    concluder: Handler | None = None
     risk: Callable[..., int] | None = None
     posture: Posture = "proposal"
     people_only: bool = False
+    owner_field: str | None = None
     examples: tuple[Example, ...] = ()
     consistency: Consistency = field(default_factory=Consistency)
     determinism: Determinism = field(default_factory=Determinism)
     limits: Limits = LIMITS
     rate: str | None = None
     timeout_seconds: float = 30.0
+    bulk: bool = False
     deprecated_since: str | None = None
     hint_style: HintStyle = "complete"
     exposed: bool = True
@@ -132,8 +135,8 @@ class Flow:
 
     def hints(self, overrides: Mapping[str, bool | None] | None = None) -> dict[str, bool]:
         """The MCP hints, all four of them: what clients assume for a missing one is the worst."""
-        derived = hints(self.semantics, overrides)
-        if self.hint_style == "derived":
+        derived = hints(None if self.hint_style == "said" else self.semantics, overrides)
+        if self.hint_style != "complete":
             return derived
         usual = {
             "readOnly": False,
@@ -167,6 +170,14 @@ class Flow:
     def suggest(self, function: Function) -> Function:
         """Decorator: `(reader, answer)`, runs after the write; gives next steps."""
         return self._attached("suggester", function)
+
+    def conclude(self, function: Function) -> Function:
+        """Decorator: `(reader, answer)`, runs when files that a commit promised are not there, or not yet.
+
+        What became of each is in the answer's `published`. Gives what the answer says besides, or raises the refusal
+        that it comes to.
+        """
+        return self._attached("concluder", function)
 
     def normalise(self, function: Function) -> Function:
         """Decorator: `arguments -> (arguments, warnings)`. Runs before the check, on JSON of any shape."""

@@ -18,7 +18,7 @@ DIALECTS = ("plain", "architecture", "memory", "documents")
 EFFECTS = ("create", "update", "delete")
 POSTURES = ("proposal", "direct")
 
-_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_VERSION = re.compile(r"\d+\.\d+\.\d+(\+[0-9A-Za-z.-]+)?")
 _RATE = re.compile(r"[1-9]\d*/(second|minute|hour|day)")
 
 

@@ -1,6 +1,6 @@
 """Governance: what becomes of a call that is well formed. Committed, proposed or denied, and how often."""
 
-from .diff import diff, diff_text
+from .diff import diff, diff_text, difference
 from .grant import Grant
 from .judgement import refusal
 from .knobs import Knobs
@@ -35,6 +35,7 @@ __all__ = [
     "add_plan",
     "diff",
     "diff_text",
+    "difference",
     "find_proposal",
     "list_proposals",
     "move",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import orjson
@@ -12,6 +12,20 @@ from engross.calls import FactDraft
 Change = Literal["add", "change", "remove"]
 MARKS: Mapping[Change, str] = {"add": "+", "change": "~", "remove": "-"}
 LONGEST_VALUE = 200
+MOST_LINES = 400
+MOST_FACTS = 1000
+"""Nobody looks through more; and an answer has to be sent."""
+
+
+def difference(facts: Sequence[FactDraft], unseen: int = 0) -> dict[str, Any]:
+    """The difference as answers hold it. Of very many facts the first are shown, and how many more there are."""
+    left = max(0, len(facts) - MOST_FACTS) + unseen
+    few = facts[:MOST_FACTS]
+    told: dict[str, Any] = {"diff": diff(few), "diff_text": diff_text(few)}
+    if left:
+        told["diff_text"] += f"\n… and {left} more facts"
+        told["diff_left_out"] = left
+    return told
 
 
 def diff(facts: Iterable[FactDraft]) -> list[dict[str, Any]]:
@@ -55,10 +69,17 @@ def _fields(fact: FactDraft) -> dict[str, Any]:
 def _lines(entry: Mapping[str, Any]) -> list[str]:
     mark = MARKS[entry["change"]]
     head = f"{mark} {entry['fact']} {entry['subject']} (version {entry['version']['from']} -> {entry['version']['to']})"
-    return [
-        head,
-        *(f"    {name}: {_shown(change, entry['change'])}" for name, change in entry["fields"].items()),
-    ]
+    return [head, *(line for name, change in entry["fields"].items() for line in _field(name, change, entry["change"]))]
+
+
+def _field(name: str, change: Mapping[str, Any], kind: Change) -> list[str]:
+    """One field in a line; a text of several lines, such as a difference, below it."""
+    text = change["from" if kind == "remove" else "to"]
+    if not isinstance(text, str) or "\n" not in text.rstrip("\n"):
+        return [f"    {name}: {_shown(change, kind)}"]
+    lines = text.rstrip("\n").split("\n")
+    more = [f"        … {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
+    return [f"    {name}:", *(f"        {line[:LONGEST_VALUE]}" for line in lines[:MOST_LINES]), *more]
 
 
 def _shown(change: Mapping[str, Any], kind: Change) -> str:

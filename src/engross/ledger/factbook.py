@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engross.calls import FactDraft
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .unit import State
 
 Applier = Callable[["State", Fact], None]
+Together = Callable[["State", Sequence[Fact]], None]
 Upcaster = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Stated = TypeVar("Stated", Fact, FactDraft)
 ERASED = "Erased"
@@ -26,10 +27,11 @@ class FactBook:
     def __init__(self, aggregates: Iterable[Aggregate]) -> None:
         self._appliers: dict[tuple[str, str], tuple[int, Applier]] = {}
         self._upcasters: dict[tuple[str, str, int], Upcaster] = {}
+        self._together: dict[tuple[str, str], Together] = {}
         self._erasers: dict[str, Applier] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
         for aggregate in aggregates:
-            self._enter(aggregate)
+            self.enter(aggregate)
 
     def current_version(self, aggregate: str, fact_type: str) -> int:
         """The schema version in which new facts of a type are written."""
@@ -53,6 +55,15 @@ class FactBook:
         elif fact.payload is not None and fact.type != REACHED:
             self._applier(fact.aggregate, fact.type)[1](state, fact)
 
+    def apply_all(self, state: State, facts: Sequence[Fact]) -> None:
+        """`apply` for facts of one type, all at once where their aggregate knows how."""
+        together = self._together.get((facts[0].aggregate, facts[0].type)) if len(facts) > 1 else None
+        if together is not None:
+            together(state, facts)
+            return
+        for fact in facts:
+            self.apply(state, fact)
+
     def upcast(self, fact: Fact) -> Fact:
         """The fact as the present program would have written it."""
         return fact if fact.payload is None else self._upcast(fact, fact.payload)
@@ -67,13 +78,16 @@ class FactBook:
             payload, version = caster(payload), version + 1
         return stated if version == stated.schema_version else stated._replace(payload=payload, schema_version=version)
 
-    def _enter(self, aggregate: Aggregate) -> None:
+    def enter(self, aggregate: Aggregate) -> None:
+        """Take in the handlers of an aggregate."""
         name = aggregate.namespace
         self.tables[name] = tuple(aggregate.tables)
         if aggregate.eraser is not None:
             self._erasers[name] = aggregate.eraser
         for fact_type, applier in aggregate.appliers.items():
             self._appliers[name, fact_type] = (applier.version, applier.function)
+            if applier.together is not None:
+                self._together[name, fact_type] = applier.together
         for (fact_type, version), caster in aggregate.upcasters.items():
             self._upcasters[name, fact_type, version] = caster
 

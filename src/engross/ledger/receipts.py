@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import orjson
+from typing_extensions import TypeIs
 
 from engross.calls import Context, Decision, Principal
 from engross.store import Params, Reading
@@ -62,11 +63,12 @@ def receipt_for(
     position: int,
     flow_version: str,
     arguments_digest: str,
-    facts: Sequence[Fact],
+    facts: Sequence[Fact] | tuple[int, str],
     decision: Decision,
     **more: Unpack[More],
 ) -> Receipt:
-    """Draw up the receipt of a commit."""
+    """Draw up the receipt of a commit; its facts, or how many there are and their digest."""
+    count, digest = facts if _is_counted(facts) else (len(facts), facts_digest(facts))
     body: dict[str, Any] = {
         "tenant": context.tenant,
         "position": position,
@@ -77,8 +79,8 @@ def receipt_for(
         "principal": _spelled(context.principal),
         "surface": context.surface,
         "arguments_digest": arguments_digest,
-        "facts": len(facts),
-        "facts_digest": facts_digest(facts),
+        "facts": count,
+        "facts_digest": digest,
         "policy_version": decision.policy_version,
         "tier": decision.tier,
         "because": decision.because,
@@ -92,6 +94,10 @@ def receipt_for(
     body |= {name: value for name, value in more.items() if value}
     text = canonical(body)
     return Receipt(position, sha256(text).hexdigest(), text.decode())
+
+
+def _is_counted(facts: Sequence[Fact] | tuple[int, str]) -> TypeIs[tuple[int, str]]:
+    return isinstance(facts, tuple) and len(facts) == 2 and isinstance(facts[0], int)
 
 
 def receipt_at(reading: Reading, position: int) -> Receipt | None:

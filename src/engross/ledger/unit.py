@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from engross.calls import Context, FactDraft, derived_id
 from engross.store import FOREVER, Publication, Reading, Row, Transaction
 
+from .bulk import Bulk, Kind, New
 from .factbook import FactBook
-from .facts import Fact, Written, write_down
+from .facts import Fact, Written, facts_digest, write_down
 
 # A row that still stands ends at FOREVER, so the present is just before it.
 PRESENT = FOREVER - 1
@@ -68,11 +69,18 @@ class State(Reader):
         """Run a statement and count the rows it touched."""
         return self._transaction.execute(sql, params)
 
+    def execute_all(self, statements: Iterable[tuple[str, dict[str, Any]]]) -> None:
+        """Run several statements whose answers nobody needs. No two of them may touch the same row."""
+        self._transaction.execute_all(statements)
+
 
 class Unit(Reader):
     """One unit of work. A flow changes nothing but by appending facts."""
 
-    __slots__ = ("_book", "_ids", "_lasting", "_root", "_state", "flaws", "publications", "transaction", "written")
+    __slots__ = (
+        *("_book", "_ids", "_lasting", "_root", "_state"),
+        *("bulk", "flaws", "publications", "transaction", "written"),
+    )
 
     def __init__(self, transaction: Transaction, context: Context, book: FactBook) -> None:
         self._reading = transaction
@@ -80,6 +88,7 @@ class Unit(Reader):
         self.as_of = PRESENT
         self.transaction = transaction
         self.written: list[Written] = []
+        self.bulk = Bulk()
         self.publications: list[Publication] = []
         self._book = book
         self._root = context.message_id
@@ -117,26 +126,54 @@ class Unit(Reader):
 
     def append_draft(self, draft: FactDraft) -> Fact:
         """Append a fact that was drafted before."""
-        ordinal = len(self.written)
+        ordinal = self.stated
         written = write_down(
             draft,
             tenant=self.transaction.tenant,
             position=self.transaction.position,
             ordinal=ordinal,
-            id=f"{self._root}.{ordinal}",
+            id=self.fact_id(ordinal),
             time=self.context.occurred_at,
             causation=self.context.causation_id,
         )
+        self.apply_all([written.fact])
+        self.written.append(written)
+        return written.fact
+
+    def append_all(self, type: str, stated: Iterable[New]) -> int:
+        """State that there are very many new things, each as (subject, payload); how many there were.
+
+        They are written down on the way and not held: what they are is not part of the plan but for the first few,
+        so that such a unit can be committed, and cannot be proposed.
+        """
+        owner = self.context.flow.partition(".")[0]
+        return self.bulk.enter(self, Kind(owner, type, self._book.current_version(owner, type)), stated)
+
+    def apply_all(self, facts: Sequence[Fact]) -> None:
+        """Let facts of one type change the state."""
         if self._state is None:
             self._state = State(self.transaction, self.context)
         try:
-            self._book.apply(self._state, written.fact)
+            self._book.apply_all(self._state, facts)
         except BaseException as flaw:
             # What it wrote before it failed must not be kept, whoever shrugs the error off.
             self.flaws.append(flaw)
             raise
-        self.written.append(written)
-        return written.fact
+
+    @property
+    def stated(self) -> int:
+        """How many facts this unit has stated."""
+        return len(self.written) + self.bulk.count
+
+    def fact_id(self, ordinal: int) -> str:
+        """The id of the unit's fact number `ordinal`."""
+        return f"{self._root}.{ordinal}"
+
+    def facts_digest(self) -> str:
+        """The digest that a receipt keeps of the unit's facts."""
+        if self.bulk.count:
+            return self.bulk.digest(self)
+        return facts_digest(written.fact for written in self.written)
 
     def publish(self, publication: Publication) -> None:
         """Have a blob published at a path once this unit is committed."""
@@ -147,6 +184,7 @@ class Unit(Reader):
         """The same unit in another call's name: its ids, its time, its principal."""
         other = Unit(self.transaction, context, self._book)
         other.written = self.written
+        other.bulk = self.bulk
         other.publications = self.publications
         other._root = self._root
         other.flaws = self.flaws
@@ -156,6 +194,7 @@ class Unit(Reader):
         """Take everything back that this unit did, but for what is lasting."""
         self.transaction.rewind()
         self.written.clear()
+        self.bulk.clear()
         self.publications.clear()
         self._ids = 0
         for step in self._lasting:

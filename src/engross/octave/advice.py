@@ -16,6 +16,7 @@ from .value import Item, List, Pair, Value
 MOST_ADVICE: Final = 100
 DEEP: Final = 5
 _WRONG_CASE: Final = frozenset({"True", "TRUE", "False", "FALSE", "Null", "NULL", "None"})
+_SUSPICIOUS: Final = re.compile(r"[⇌∧\[\\]|vs|\"(?:True|TRUE|False|FALSE|Null|NULL|None)\"").search
 _GLUED_TENSION: Final = re.compile(r"[a-z]vs[A-Z]").search
 
 
@@ -36,11 +37,17 @@ def _all(document: Document) -> Iterator[Violation]:
         path, nodes = pending.pop()
         yield from _twice(path, nodes)
         for node in nodes:
-            if isinstance(node, Assignment) and node.key:
+            if isinstance(node, Assignment) and node.key and _is_worth_a_look(node):
                 yield from _value(_join(path, node.key), node)
         for node in reversed(nodes):
             if isinstance(node, (Block, Section)):
                 pending.append((_join(path, node.key), node.children))
+
+
+def _is_worth_a_look(node: Assignment) -> bool:
+    """Most values were read as one lexeme that cannot be mistaken; it need not be taken apart."""
+    lexeme = node.lexeme
+    return lexeme is None or lexeme in _WRONG_CASE or _SUSPICIOUS(lexeme) is not None
 
 
 def _join(path: str, key: str) -> str:

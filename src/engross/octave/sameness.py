@@ -17,9 +17,15 @@ def same(one: Document, other: Document) -> bool:
     return _around(one) == _around(other) and _same_nodes(one, other)
 
 
-def faithful(document: Document) -> str:
-    """The canonical text, read again to be sure; raises E_FIDELITY when it would say something else."""
+def faithful(document: Document, source: str | None = None) -> str:
+    """The canonical text, read again to be sure; raises E_FIDELITY when it would say something else.
+
+    `source` is the text that the document was read from, if it is still as it was read. One that is canonical already
+    need not be read twice.
+    """
     text = emit(document)
+    if text == source:
+        return text
     try:
         again = parse(text, lenient=True, longest=len(text))
     except OctaveError as error:

@@ -60,10 +60,18 @@ class Verdict:
 
 
 def validate(
-    content: str | bytes | Document, schema: str | Schema | None, fix: bool = False, shelf: Shelf = SHIPPED
+    content: str | bytes | Document,
+    schema: str | Schema | None,
+    fix: bool = False,
+    shelf: Shelf = SHIPPED,
+    source: str | None = None,
 ) -> Verdict:
-    """Hold a text against a schema, given by name or as such. With `fix`, repairs are made; else they are suggested."""
+    """Hold a text against a schema, given by name or as such. With `fix`, repairs are made; else they are suggested.
+
+    `source` is the text that a document was read from, if it is still as it was read.
+    """
     verdict = Verdict()
+    source = content if isinstance(content, str) else source
     document = content if isinstance(content, Document) else _read(content, fix, verdict)
     if document is None:
         return verdict
@@ -77,11 +85,13 @@ def validate(
     elif fix:
         document, mended = repair(document, wanted)
         verdict.repairs += mended
+        source = None if mended else source
     else:
         verdict.repairs += suggest(document, wanted)
     verdict.document = document
     verdict.receipts = document.receipts
-    verdict.canonical = faithful(document)
+    # A text that was mended on being read is another one by now, and differs from its canonical form.
+    verdict.canonical = faithful(document, source)
     if wanted is not None:
         _judge(document, wanted, verdict)
     return verdict

@@ -7,7 +7,7 @@ everybody may write are therefore refused where the office looks for them by its
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
@@ -19,40 +19,79 @@ from engross.calls import Clock, now
 from engross.flows import Aggregate, Catalogue, FlowDefinitionError
 from engross.replies import Failed, codes
 
+from .built_in import Surroundings, built_in
+from .declared import SUFFIXES, Refs, accept_loaded, by_document, join, load_document
 from .door import Trust
-from .office import Office, own_aggregates
+from .office import Office, own_aggregates, read_knobs
 from .settings import Settings
 
 FOLDER = "capabilities"
 WRITABLE_BY_ALL = 0o002
 
-Loader = Callable[[Path], Iterable[Aggregate]]
+Loader = Callable[[Path, Settings, Collection[str]], Iterable[Aggregate]]
+"""Reads a file, for an office with these settings and these other flows."""
 
 
-def open_office(settings: Settings, *aggregates: Aggregate, clock: Clock = now) -> Office:
-    """An office with these aggregates and the capabilities that its settings and its data folder name."""
-    found = load_capabilities(settings.capabilities, settings.data)
+def open_office(
+    settings: Settings, *aggregates: Aggregate, clock: Clock = now, accept_documents: bool = False
+) -> Office:
+    """An office with these aggregates and the capabilities that its settings and its data folder name.
+
+    Who starts an office for others accepts the documents that it starts with.
+    """
+    found = load_capabilities(settings.capabilities, settings.data, settings, aggregates)
     with _usable():
-        return Office(settings, (*aggregates, *found), clock=clock)
+        office = Office(settings, (*aggregates, *found), clock=clock)
+    if by_document(found):
+        join(office, found)
+        if accept_documents:
+            accept_loaded(settings, found)
+        _watch(office, found)
+    return office
+
+
+def _watch(office: Office, found: Iterable[Aggregate]) -> None:
+    """Keep an eye on what is accepted of documents."""
+    from .watch import Watch
+
+    def others(file: Path) -> Collection[str]:
+        own = {one.namespace for one in by_document(found).get(file, ())}
+        return Refs(lambda: (flow.ref for flow in office.catalogue if flow.aggregate.namespace not in own), lambda: ())
+
+    watch = Watch(office, found, others)
+    office.before_closing(watch.stop)
+    watch.start()
 
 
 def catalogue_of(settings: Settings) -> Catalogue:
     """All flows of the office that the settings describe, without opening it."""
-
-    def no_office() -> NoReturn:
-        raise RuntimeError("these flows are for looking at: open the office to call them")
-
-    found = load_capabilities(settings.capabilities, settings.data)
+    found = load_capabilities(settings.capabilities, settings.data, settings)
     with _usable():
-        return Catalogue((*own_aggregates(Trust.of(settings), no_office, no_office), *found))
+        return _catalogue(settings, found)
 
 
-def load_capabilities(files: Iterable[Path], data: Path) -> tuple[Aggregate, ...]:
-    """The aggregates of these files, then those of the files in the data folder's `capabilities`."""
+def _catalogue(settings: Settings, found: Iterable[Aggregate]) -> Catalogue:
+    own = own_aggregates(Trust.of(settings), _no_office, _no_office)
+    return Catalogue((*own, *found), built_in(_surroundings(settings)))
+
+
+def _surroundings(settings: Settings) -> Surroundings:
+    return Surroundings(settings, read_knobs(settings), lambda tenant: _no_office())
+
+
+def load_capabilities(
+    files: Iterable[Path], data: Path, settings: Settings | None = None, given: Iterable[Aggregate] = ()
+) -> tuple[Aggregate, ...]:
+    """The aggregates of these files, then those of the files in the data folder's `capabilities`.
+
+    Documents come last: their flows may call those of everything else.
+    """
     homes: dict[str, Path] = {}
     found: dict[int, Aggregate] = {}
-    for file in _each_once([*files, *_lying_in(data / FOLDER)]):
-        for aggregate in _loaded(file):
+    settings = settings or Settings(data=data)
+    others = Refs(lambda: _refs(settings), lambda: (*given, *found.values()))
+    for file in sorted(_each_once([*files, *_lying_in(data / FOLDER)]), key=_is_document):
+        for aggregate in _loaded(file, settings, others):
             if id(aggregate) in found:
                 continue
             if aggregate.namespace in homes:
@@ -61,6 +100,27 @@ def load_capabilities(files: Iterable[Path], data: Path) -> tuple[Aggregate, ...
             homes[aggregate.namespace] = file
             found[id(aggregate)] = aggregate
     return tuple(found.values())
+
+
+def known_refs(settings: Settings) -> Collection[str]:
+    """The refs that documents may name besides their own: of the office, and of the other capabilities it has."""
+    files = [file for file in settings.capabilities if not _is_document(file)]
+    return Refs(lambda: _refs(settings), lambda: load_capabilities(files, Path(), settings))
+
+
+def _is_document(file: Path) -> bool:
+    return file.suffix in SUFFIXES
+
+
+def _refs(settings: Settings) -> list[str]:
+    """The refs of all flows that the office has without any capability."""
+    domains = (later.make() for later in built_in(_surroundings(settings)))
+    every = (*own_aggregates(Trust.of(settings), _no_office, _no_office), *domains)
+    return [flow.ref for aggregate in every for flow in aggregate.flows.values()]
+
+
+def _no_office() -> NoReturn:
+    raise RuntimeError("these flows are for looking at: open the office to call them")
 
 
 @contextmanager
@@ -89,19 +149,19 @@ def _lying_in(folder: Path) -> list[Path]:
     return files
 
 
-def _loaded(file: Path) -> list[Aggregate]:
+def _loaded(file: Path, settings: Settings, others: Collection[str]) -> list[Aggregate]:
     if not file.is_file():
         raise _unusable(file, "there is no such file")
     load = LOADERS.get(file.suffix)
     if load is None:
         raise _unusable(file, "this kind of file is not known", allowed=sorted(LOADERS))
-    found = list(load(file))
+    found = list(load(file, settings, others))
     if not found:
         raise _unusable(file, "it defines no Aggregate at module level")
     return found
 
 
-def _load_python(file: Path) -> Iterator[Aggregate]:
+def _load_python(file: Path, _: Settings, __: Collection[str]) -> Iterator[Aggregate]:
     """The aggregates that a Python file defines, or imports, at module level."""
     whole = file.resolve()
     found = whole.stat()
@@ -147,5 +207,5 @@ def _unusable(place: Path, problem: str, **more: Any) -> Failed:
     return Failed(codes.CONFIG_INVALID, {"setting": f"capability {place.name}"}, data=told)
 
 
-LOADERS: Mapping[str, Loader] = MappingProxyType({".py": _load_python})
+LOADERS: Mapping[str, Loader] = MappingProxyType({".py": _load_python, **dict.fromkeys(SUFFIXES, load_document)})
 """How each kind of file is read. Add a line to add a kind."""

@@ -24,9 +24,10 @@ from engross.ledger.merkle import merkle_root
 from engross.ledger.seals import LARGEST_SEAL, last_seal
 from engross.ledger.signing import signed_by
 from engross.replies import Coded, reply_of
-from engross.store import Reading
+from engross.store import Migration, Reading
 from engross.store.opening import bring_up_to_date
 
+from .built_in import DOMAINS
 from .capabilities import FOLDER, catalogue_of, load_capabilities
 from .door import Trust
 from .door.fetching import Away
@@ -189,14 +190,20 @@ def _store(settings: Settings) -> Outcome:
 def _tables(settings: Settings) -> Outcome:
     if not _is_there(settings):
         return Outcome("ok", "none yet")
-    known = known_migrations(load_capabilities(settings.capabilities, settings.data))
+    known = known_migrations(settings)
     pending = bring_up_to_date(existing_store(settings), known, dry_run=True)
-    if not pending:
-        return Outcome("ok", f"up to date, {len(known)} steps")
+    if not pending or (settings.migrate and _only_unused_domains(known, pending)):
+        return Outcome("ok", f"up to date, {len(known) - len(pending)} steps")
     told = f"{len(pending)} steps are pending"
     if settings.migrate:
         return Outcome("warn", told, "They run when the office opens. Make a backup before: `engross backup`.")
     return Outcome("fail", told, "Run `engross migrate`, after `engross backup`.")
+
+
+def _only_unused_domains(known: Sequence[Migration], pending: Sequence[Migration]) -> bool:
+    """A built-in domain makes its tables when it is first used."""
+    unused = {room for room in DOMAINS if all(step in pending for step in known if step.room == room)}
+    return all(step.room in unused for step in pending)
 
 
 def _seals(settings: Settings) -> Outcome:

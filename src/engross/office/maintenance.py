@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from engross.flows import Aggregate
 from engross.ledger import OfficeKey
 from engross.ledger.checkpoint import Checkpoint
 from engross.ledger.verify import verify
@@ -16,7 +14,8 @@ from engross.store import Migration
 from engross.store.archive import Manifest, back_up, restore
 from engross.store.opening import bring_up_to_date, engine_at
 
-from .office import migrations, own_aggregates
+from .capabilities import catalogue_of
+from .office import migrations
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -62,16 +61,16 @@ def restore_office(settings: Settings, archive: Path) -> Reply:
     return reply(codes.SYS_OK, data={"data": str(settings.data), **_contents(made)})
 
 
-def migrate_office(settings: Settings, aggregates: Iterable[Aggregate] = (), *, dry_run: bool = False) -> Reply:
+def migrate_office(settings: Settings, *, dry_run: bool = False) -> Reply:
     """Bring the tables up to date; with `dry_run`, only say what would be done."""
-    steps = bring_up_to_date(existing_store(settings), known_migrations(aggregates), dry_run=dry_run)
+    steps = bring_up_to_date(existing_store(settings), known_migrations(settings), dry_run=dry_run)
     told = [{"room": step.room, "number": step.number, "name": step.name} for step in steps]
     return reply(codes.SYS_OK, data={"would_run" if dry_run else "ran": told})
 
 
-def known_migrations(aggregates: Iterable[Aggregate]) -> list[Migration]:
-    """Every step that an office with these aggregates needs, its own included."""
-    return migrations((*own_aggregates(None, _not_open, _not_open), *aggregates))
+def known_migrations(settings: Settings) -> list[Migration]:
+    """Every step that the office needs for all it has, domains that nobody used yet included."""
+    return migrations(catalogue_of(settings).aggregates)
 
 
 def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
@@ -80,10 +79,6 @@ def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
     if isinstance(location, Path) and not location.is_file():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office in", "id": str(settings.data)}, field="data")
     return engine_at(location)
-
-
-def _not_open() -> NoReturn:
-    raise RuntimeError("an office that is only being mended is not open")
 
 
 def _contents(manifest: Manifest) -> dict[str, Any]:

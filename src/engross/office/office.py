@@ -24,10 +24,11 @@ from engross.pipeline import (
     walk,
 )
 from engross.replies import Denied, Failed, Invalid, Reply, Trace, codes, configure_crash_log
-from engross.store import STORE_ROOM, Blobs, Migration, Reading, Transaction, open_store, room
+from engross.store import STORE_ROOM, Blobs, Migration, Reading, Transaction, ensure_tables, open_store, room
 from engross.store.failures import disk_failure, translated
 
 from .blob_flows import Vouching
+from .built_in import Surroundings, built_in
 from .door import Door, Trust, door_aggregate
 from .feed import Feed
 from .housekeeping import Housekeeping
@@ -57,28 +58,34 @@ class Office:
 
     def __init__(self, settings: Settings, aggregates: Iterable[Aggregate] = (), *, clock: Clock = now) -> None:
         self.settings = settings
+        self._before_closing: list[Callable[[], object]] = []
         folder = prepare_folder(settings.data)
         configure_crash_log(folder / "logs")
         trust = Trust.of(settings)
-        everything = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
-        self.catalogue = Catalogue(everything)
         knobs = read_knobs(settings)
+        given = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
+        self.catalogue = Catalogue(given, built_in(Surroundings(settings, knobs, self.blobs)))
+        present = self.catalogue.present
         self._key = OfficeKey.at(folder / "keys" / "office.key")
         self._vouching = Vouching(self._key.secret("upload"))
         policy = Policy(settings.policy_folder, knobs, read_only=settings.read_only)
         self.store = open_store(
             settings.location,
-            migrations(everything),
+            migrations(present),
             unit_seconds=settings.unit_seconds,
             upgrade=settings.migrate,
         )
-        for aggregate in everything:
-            self._refuse_missing_tables(aggregate)
+        try:
+            for aggregate in present:
+                self._refuse_missing_tables(aggregate)
+        except Failed:
+            self.store.close()
+            raise
         self.feed = Feed(self.store)
         self._fittings = Fittings(
             store=self.store,
             catalogue=self.catalogue,
-            book=FactBook(everything),
+            book=FactBook(present),
             policy=policy,
             knobs=knobs,
             limits=Limits(knobs, settings.redis),
@@ -92,8 +99,10 @@ class Office:
             call_seconds=settings.call_seconds,
             lease_seconds=settings.lease_seconds,
             most_reply_bytes=settings.most_reply_bytes,
+            bulk_seconds=settings.bulk_seconds,
             stir=self.feed.stir,
         )
+        self.catalogue.welcome(self._make_room)
         self.door = Door(settings, trust, self._key, self._fittings, self.call)
         self._housekeeping = Housekeeping(
             self._fittings,
@@ -171,6 +180,7 @@ class Office:
     def rebuild(self, tenant: str, *, keep: bool = False) -> Rebuilt:
         """Build a tenant's state again from its facts and compare; the new one stays only with `keep`."""
         context = self._system_context(tenant)
+        self.catalogue.complete()
         book = self._fittings.book
 
         def work(transaction: Transaction) -> Rebuilt:
@@ -183,13 +193,25 @@ class Office:
 
         return self.store.write(tenant, work, tentative=not keep)
 
+    def before_closing(self, work: Callable[[], object]) -> None:
+        """Do this first when the office closes."""
+        self._before_closing.append(work)
+
     def close(self) -> None:
         """Finish what was accepted, seal it, and let go of everything."""
+        while self._before_closing:
+            self._before_closing.pop()()
         self._housekeeping.stop()
         self.feed.close()
         self._fittings.workers.close()
         self._fittings.answers.close()
         self.store.close()
+
+    def _make_room(self, aggregate: Aggregate) -> None:
+        """Get ready for an aggregate that joins now: its tables, and the code that reads its facts."""
+        ensure_tables(self.store, room(aggregate.namespace, aggregate.migrations), upgrade=self.settings.migrate)
+        self._refuse_missing_tables(aggregate)
+        self._fittings.book.enter(aggregate)
 
     def _refuse_missing_tables(self, aggregate: Aggregate) -> None:
         """A table that an aggregate names must be there, and belong to tenants."""
@@ -197,10 +219,9 @@ class Office:
             look = partial(_look_at, table)
             try:
                 self.store.read(SYSTEM.id, look)
+            except Failed:
+                raise
             except Exception as error:
-                self.store.close()
-                if isinstance(error, Failed):
-                    raise
                 problem = f"{table} is not there, or has no column tenant: add it to the migrations"
                 data = {"aggregate": aggregate.namespace, "problem": problem}
                 raise Failed(codes.CONFIG_INVALID, {"setting": "tables"}, data=data) from error

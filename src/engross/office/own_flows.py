@@ -28,6 +28,7 @@ from .blob_flows import Vouching, add_blob_flows
 from .door.flows import may_see_tokens, require_keeper
 from .door.tokens import NAMESPACE as DOOR
 from .offers import offer_prompts, offer_resources
+from .why import add_why
 
 PAGE = 100
 NOWHERE = 2**60
@@ -152,6 +153,7 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
         """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies."""
         return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
 
+    add_why(record, fittings)
     offer_resources(record)
     offer_prompts(record)
     return record

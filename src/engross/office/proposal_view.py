@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engross.governance import OPEN, Proposal, StoredPlan, diff, diff_text, list_proposals
+from engross.governance import OPEN, Proposal, StoredPlan, difference, list_proposals
 from engross.ledger import Reader
 from engross.pipeline import Fittings, moved_since
 
@@ -49,8 +49,7 @@ def whole(fittings: Fittings, reader: Reader, proposal: Proposal) -> dict[str, A
             "stale": bool(moved),
             "moved": moved,
         },
-        "diff": diff(facts),
-        "diff_text": diff_text(facts),
+        **difference(facts),
     }
     if not moved and _may_approve(fittings, reader, proposal):
         binding = approval_binding(fittings, reader.context, proposal)

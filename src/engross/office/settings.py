@@ -29,6 +29,32 @@ class Settings:
     """A folder of Cedar policies and knobs.toml laid over the shipped ones: by default `policies` in `data`."""
     capabilities: tuple[Path, ...] = ()
     """Files that define aggregates, besides those in the folder `capabilities` in `data`."""
+    domains: str = "architecture,memory,documents"
+    """The built-in domains that the office has, separated by commas. One that nobody uses costs nothing."""
+    document_roots: tuple[Path, ...] = ()
+    """Folders that documents may lie in, instead of `documents` in `data`; `{tenant}` in one stands for the tenant."""
+    document_schemas: Path | None = None
+    """A folder of schemas for documents besides the shipped ones: by default `schemas` in `data`."""
+    refuse_invalid_documents: bool = False
+    """Refuse to write a document that breaks the schema it is to be held against, instead of saying so."""
+    embedder_url: str | None = None
+    """Where texts become vectors for searches: the base of an OpenAI-compatible API, as `http://localhost:11434/v1`."""
+    embedder_model: str | None = None
+    """The model that does it. Needed with `embedder_url`."""
+    embedder_key: str | None = None
+    """The key that the embedder asks for, if it asks for one."""
+    interpreter_url: str | None = None
+    """Where a model reads files for memory: the base of an OpenAI-compatible API. Without it, only rules read them."""
+    interpreter_model: str | None = None
+    """The model that does it. Needed with `interpreter_url`."""
+    interpreter_key: str | None = None
+    """The key that the model asks for, if it asks for one."""
+    interpretation_quota: int = 100
+    """How many files one user may have interpreted in 30 days."""
+    private_hosts: str | None = None
+    """Names, addresses and networks that declared flows may call although they are private, separated by commas."""
+    upstreams: str = "live"
+    """What declared flows call: `live`, or `recorded` answers that lie beside the document, or `record` them."""
     read_only: bool = False
     """Refuse every flow that is not safe. Wins over everything."""
     migrate: bool = True
@@ -37,6 +63,8 @@ class Settings:
     """How long a call may take."""
     unit_seconds: float = 5.0
     """How long one unit of work may hold the writer."""
+    bulk_seconds: float = 600.0
+    """How long a flow that takes in very much at once, such as an import, may take, and hold the writer."""
     lease_seconds: float = 60.0
     """How long a call to another system may keep its key to itself."""
     seal_seconds: float = 1.0
@@ -111,6 +139,14 @@ class Settings:
             return self.policies
         usual = self.data / "policies"
         return usual if usual.is_dir() else None
+
+
+def required(settings: Settings, name: str, because: str) -> str | None:
+    """A setting that must be there when another one is."""
+    value: str | None = getattr(settings, name)
+    if value is None and getattr(settings, because) is not None:
+        raise _invalid(name, needed_with=because)
+    return value
 
 
 def _fitting(name: str, kind: str, value: Any) -> Any:

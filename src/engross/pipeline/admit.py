@@ -27,8 +27,7 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         correlation_id=_fit(request.correlation_id) or trace.trace_id,
         causation_id=_fit(request.causation_id),
         surface=request.surface,
-        deadline=time.monotonic()
-        + (min(fittings.call_seconds, flow.timeout_seconds) if request.timeout is None else request.timeout),
+        deadline=time.monotonic() + (_seconds(fittings, flow) if request.timeout is None else request.timeout),
         client_request_id=controls.client_request_id,
         proposal_id=controls.proposal_id,
         # Adding to a proposal asks for one.
@@ -40,6 +39,10 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         break_glass=request.break_glass,
         pins=request.pins,
     )
+
+
+def _seconds(fittings: Fittings, flow: Flow) -> float:
+    return fittings.bulk_seconds if flow.bulk else min(fittings.call_seconds, flow.timeout_seconds)
 
 
 def _fit(identifier: object) -> str | None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from engross.calls import Context
 from engross.flows import Flow
 from engross.governance import refusal
+from engross.replies import Denied, codes
 
 from .fittings import Fittings
 
@@ -15,3 +19,11 @@ def allow(fittings: Fittings, context: Context, flow: Flow) -> None:
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)
     fittings.limits.take(context, flow)
+
+
+def own_only(context: Context, flow: Flow, arguments: Mapping[str, Any]) -> None:
+    """Refuse a call that names another user than the one the credential stands for."""
+    field = flow.owner_field
+    named = None if field is None else arguments.get(field)
+    if named is not None and named not in (context.principal.id, context.principal.stands_for):
+        raise Denied(codes.OTHER_USER, {"field": field})

@@ -39,5 +39,6 @@ class Fittings:
     most_reply_bytes: int
     entered: set[str] = field(default_factory=set)
     unsealed: set[str] = field(default_factory=set)
+    bulk_seconds: float = 600.0
     stir: Callable[[str], None] = lambda tenant: None
     """Told of every commit that this process made, by its tenant."""

@@ -17,15 +17,16 @@ from engross.store import Reading
 
 from .admit import admit
 from .afterwards import afterwards
-from .allow import allow
+from .allow import allow, own_only
 from .check import check, require_key
+from .dialects import in_dialect
 from .fittings import Fittings
 from .reach import reach
 from .read import read
 from .record import bearable
 from .remember import remember_suggestions
 from .request import Request
-from .steps import Steps, Work
+from .steps import Steps, Work, time_left
 from .write import write
 
 SUGGEST_SECONDS = 2.0
@@ -39,7 +40,7 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
     try:
         answer = yield from _stages(fittings, request, trace)
     except Coded as refusal:
-        answer = reply_of(refusal)
+        answer = reply_of(in_dialect(refusal, fittings.catalogue.at_hand(request.flow)))
         if refusal.__cause__ is not None:
             record_crash(trace.trace_id, refusal, tool)
     except Exception as crash:
@@ -55,6 +56,7 @@ def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
     checked = check(flow, request.arguments)
     context = admit(fittings, request, flow, checked.controls, trace)
     allow(fittings, context, flow)
+    own_only(context, flow, checked.arguments)
     if flow.kind == "read":
         return (yield from read(fittings, context, flow, checked))
     require_key(fittings, context)
@@ -63,9 +65,27 @@ def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
     answer, recorded = yield from write(fittings, context, flow, checked)
     if recorded is not None and (recorded.publishes or recorded.errands):
         answer = yield from afterwards(fittings, context, recorded)
+    if flow.concluder is not None and answer.ok and set(answer.data.get("published", {}).values()) - {"done"}:
+        answer = yield from _conclude(fittings, context, flow, answer)
     if flow.suggester is not None and answer.ok and (context.dry_run or "suggestions" not in answer.data):
         answer = yield from _suggest(fittings, context, flow, answer)
     return answer
+
+
+def _conclude(fittings: Fittings, context: Context, flow: Flow, answer: Reply) -> Steps[Reply]:
+    """What the flow makes of files that are not there as promised."""
+    concluder = flow.concluder
+    assert concluder is not None
+
+    def conclude(reading: Reading) -> Mapping[str, Any] | None:
+        return cast(Mapping[str, Any] | None, concluder(Reader(reading, context), answer.data))
+
+    more = yield Work(
+        fittings.workers,
+        lambda: fittings.store.read(context.tenant, conclude, timeout=time_left(context)),
+        context.deadline or 0.0,
+    )
+    return reply(answer.code, answer.params, {**answer.data, **more}) if more else answer
 
 
 def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) -> Steps[Reply]:

@@ -46,9 +46,11 @@ def perform(
     warnings: tuple[Mapping[str, Any], ...] = (),
 ) -> Performed:
     """Run the flow in the unit; the plan is what it appended."""
-    held = len(unit.written)
+    held, entered = len(unit.written), unit.bulk.count
     answer = as_answer(flow.handler(unit, prepared))
     facts = tuple([written.draft for written in unit.written[held:]])
+    if unit.bulk.count > entered:
+        facts += tuple(unit.bulk.first)
     plan = Plan(
         flow=flow.ref,
         flow_version=flow.version,
@@ -58,6 +60,7 @@ def perform(
         tier=_risk(flow, arguments, facts) if flow.risk else flow.tier,
         answer=answer.data,
         warnings=(*warnings, *answer.warnings),
+        unseen=max(0, unit.bulk.count - entered - len(unit.bulk.first)),
     )
     return Performed(plan, answer, bool(facts or unit.publications or answer.errands))
 

@@ -124,9 +124,7 @@ def _called(
 ) -> Steps[Reply]:
     reaching = Reaching(context, context.client_request_id or context.message_id)
     try:
-        result = yield Work(
-            fittings.workers, lambda: flow.handler(reaching, dict(plan.arguments)), context.deadline or 0.0
-        )
+        result = yield from _reached(fittings, reaching, flow, dict(plan.arguments))
         outcome = yield Write(
             fittings.store,
             context.tenant,
@@ -142,6 +140,15 @@ def _called(
         answer = reply_of(crash)
         raise _unsettled(Failed(answer.code, answer.params), context) from crash
     return (yield from _concluded(fittings, context, outcome))
+
+
+def _reached(fittings: Fittings, reaching: Reaching, flow: Flow, arguments: dict[str, Any]) -> Steps[Any]:
+    """Run the flow's own code: on a worker, or, if it is a generator, wherever its own steps have it wait."""
+    if flow.makes_calls:
+        calling: Steps[Any] = flow.handler(reaching, arguments)  # type: ignore[assignment]
+        return (yield from calling)
+    deadline = reaching.context.deadline or 0.0
+    return (yield Work(fittings.workers, lambda: flow.handler(reaching, arguments), deadline))
 
 
 def _concluded(fittings: Fittings, context: Context, outcome: Recorded | Remembered) -> Steps[Reply]:

@@ -13,8 +13,7 @@ from engross.governance import (
     Proposal,
     StoredPlan,
     add_plan,
-    diff,
-    diff_text,
+    difference,
     find_proposal,
     open_proposal,
 )
@@ -34,6 +33,8 @@ EFFECT_CODES: Mapping[str | None, str] = {
     None: codes.DONE,
 }
 SUMMARISED = 3
+MOST_NAMED = 1000
+"""How many facts an answer names; of more it says how many there are."""
 
 
 class Recorded(NamedTuple):
@@ -71,16 +72,18 @@ def record_commit(
     mark: str | None,
 ) -> Recorded:
     """Make the plan the record."""
-    changed = bool(unit.written or unit.publications or flow.kind == "reach")
+    changed = bool(unit.stated or unit.publications or flow.kind == "reach")
     code = answer.code or (EFFECT_CODES[flow.effect] if changed else codes.NO_EFFECT)
     data = {
         **answer.data,
         "status": "committed" if changed else "unchanged",
         "warnings": [*plan.warnings, *_unkeyed_warning(unit.context, flow)],
-        "facts": [written.fact.id for written in unit.written],
+        "facts": [unit.fact_id(ordinal) for ordinal in range(min(unit.stated, MOST_NAMED))],
         "position": unit.transaction.position if changed else None,
         "idempotent_replay": False,
     }
+    if unit.stated > MOST_NAMED:
+        data["facts_in_all"] = unit.stated
     return _write(fittings, unit, flow, plan, answer, decision, mark, code=code, params=answer.params, data=data)
 
 
@@ -106,8 +109,9 @@ def record_proposal(
             "approvals_required": max(proposal.approvals_required, needed),
             "expires_at": proposal.expires_at,
         },
-        "diff": diff(plan.facts),
-        "diff_text": diff_text(plan.facts),
+        **difference(plan.facts),
+        # A flow that shows by itself what would change knows better.
+        **({"diff": plan.answer["diff"]} if plan.answer.get("diff") else {}),
         "warnings": list(plan.warnings),
         "facts": [written.fact.id for written in unit.written],
         "position": unit.transaction.position,
@@ -145,6 +149,8 @@ def _write(
     context = unit.context
     position = unit.transaction.position if data["position"] is not None else None
     remembered, key = None, None
+    if unit.publications:
+        data["published"] = {publication.id: "pending" for publication in unit.publications}
     frozen, told = bearable(data, fittings.most_reply_bytes)
     if mark is not None:
         kept = {"code": code, "params": params, "data": orjson.Fragment(told), "trace_id": context.trace.trace_id}
@@ -158,7 +164,7 @@ def _write(
             position=position,
             flow_version=flow.version,
             arguments_digest=fittings.digest(plan.arguments),
-            facts=[written.fact for written in unit.written],
+            facts=(unit.stated, unit.facts_digest()),
             decision=decision,
             switches=_switches(fittings, context),
             **answer.receipt,

@@ -21,7 +21,7 @@ from engross.flows import Flow
 from engross.governance import find_proposal
 from engross.ledger import Reader, StoredKey, Unit, clear_key, find_key, fingerprint, is_erased
 from engross.replies import Failed, Invalid, Reply, codes, reply
-from engross.store import Reading, RequeueError
+from engross.store import Reading, RequeueError, states_of_effects
 
 from .answers import Remembered
 from .fittings import Fittings
@@ -196,10 +196,12 @@ def _changes(reading: Reading, context: Context, found: Remembered) -> dict[str,
         return {"proposal": {**answer["data"]["proposal"], "current_status": status}}
     if found.position is None:
         return {}
+    files = states_of_effects(reading, answer["data"].get("published", ()))
+    published: dict[str, Any] = {"published": files} if files else {}
     rows = reading.rows(
         "SELECT l.ends, l.type FROM facts f JOIN facts l"
         " ON l.tenant = f.tenant AND l.aggregate = f.aggregate AND l.subject = f.subject"
         " WHERE f.tenant = :tenant AND f.position = :position AND l.position > :position AND l.ends = 1 LIMIT 1",
         {"position": found.position},
     )
-    return {"current_state": "deleted"} if rows else {}
+    return {**published, "current_state": "deleted"} if rows else published

@@ -114,7 +114,7 @@ def contained(work: Callable[P, T]) -> Callable[P, T]:
 class Write:
     """A unit of work, until it is durable."""
 
-    __slots__ = ("deadline", "store", "tenant", "tentative", "work")
+    __slots__ = ("bulk", "deadline", "store", "tenant", "tentative", "work")
 
     def __init__(
         self,
@@ -124,8 +124,11 @@ class Write:
         *,
         tentative: bool = False,
         deadline: float | None = None,
+        bulk: bool = False,
     ) -> None:
+        """`bulk`: the unit may hold the writer until the deadline, instead of as long as any other may."""
         self.store = store
+        self.bulk = bulk
         self.tenant = tenant
         self.work = work
         self.tentative = tentative
@@ -133,17 +136,22 @@ class Write:
 
     def block(self) -> Any:
         """Wait on this thread."""
-        return self.store.write(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative)
+        return self.store.write(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative, long=self._long)
 
     def wait(self) -> Coroutine[Any, Any, Any]:
         """Wait on this event loop."""
-        return self.store.awrite(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative)
+        return self.store.awrite(self.tenant, self.work, timeout=self._hurry, tentative=self.tentative, long=self._long)
 
     @property
     def _hurry(self) -> float | None:
-        """How long the caller waits, where that is less than the store would let it wait anyway."""
+        """How long the caller waits, where that is not what the store would let it wait anyway."""
         left = None if self.deadline is None else self.deadline - time.monotonic()
-        return None if left is None or left > PATIENT else max(left, 0.001)
+        return None if left is None or (left > PATIENT and not self.bulk) else max(left, 0.001)
+
+    @property
+    def _long(self) -> float | None:
+        """How long the unit may take, where that is more than others may."""
+        return max(self.deadline - time.monotonic(), 0.001) if self.bulk and self.deadline is not None else None
 
 
 class Landing:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from engross.calls import Context, Decision
+from engross.calls import Context, Decision, Overtaken
 from engross.flows import Checked, Flow
-from engross.governance import diff, diff_text
+from engross.governance import difference
 from engross.ledger import Unit
 from engross.replies import Denied, Failed, Invalid, Reply, codes, reply
 from engross.store import Transaction
@@ -29,6 +29,10 @@ from .remember import (
     settled,
 )
 from .steps import Steps, Work, Write
+
+
+MOST_ATTEMPTS = 8
+"""How often a call is prepared anew because others were quicker."""
 
 
 class Call(NamedTuple):
@@ -81,6 +85,17 @@ def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
 def _attempt(
     fittings: Fittings, context: Context, flow: Flow, checked: Checked, mark: str | None
 ) -> Steps[tuple[Reply, Recorded | None]]:
+    for _ in range(MOST_ATTEMPTS - 1):
+        try:
+            return (yield from _attempt_once(fittings, context, flow, checked, mark))
+        except Overtaken:
+            continue
+    return (yield from _attempt_once(fittings, context, flow, checked, mark))
+
+
+def _attempt_once(
+    fittings: Fittings, context: Context, flow: Flow, checked: Checked, mark: str | None
+) -> Steps[tuple[Reply, Recorded | None]]:
     arguments = checked.arguments
     prepared: Any = arguments
     if flow.preparer is not None:
@@ -94,6 +109,7 @@ def _attempt(
         partial(_unit_of_work, fittings, call),
         tentative=_may_take_back(fittings, context, flow),
         deadline=context.deadline,
+        bulk=flow.bulk,
     )
     if isinstance(outcome, Remembered):
         if context.dry_run:
@@ -163,8 +179,7 @@ def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
         "answer": plan.answer,
         "normalized": call.arguments,
         "based_on": plan.base,
-        "diff": diff(plan.facts),
-        "diff_text": diff_text(plan.facts),
+        **difference(plan.facts, plan.unseen),
     }
     if confirm:
         data.update(confirmation(fittings, call.context, plan, decision))

@@ -122,13 +122,32 @@ def _memory_failure(answer: Reply) -> dict[str, Any]:
 
 
 def _documents_success(answer: Reply) -> dict[str, Any]:
-    return {"status": "success", "errors": [], **_bare(answer)}
+    told = {"status": "success", "errors": [], **_bare(answer)}
+    # This dialect has the field for something else; what became of a write has one of its own.
+    if told["status"] in _DONE:
+        told |= {"status": "success", "outcome": told["status"]}
+    return told
+
+
+_DONE = ("committed", "unchanged")
+_NOTHING: Mapping[str, Any] = {
+    "path": "",
+    "canonical": "",
+    "canonical_hash": "",
+    "output": "",
+    "diff": "",
+    "corrections": [],
+    "repairs": [],
+    "warnings": [],
+    "validation_status": "UNVALIDATED",
+}
+"""What a failure says in the fields that any success of this dialect may have: the envelope is always whole."""
+_PLACE = ("spec_code", "line", "column", "hint")
 
 
 def _documents_failure(answer: Reply) -> dict[str, Any]:
     fault = _Fault.of(answer)
-    rest = {"corrections": [], "validation_status": "UNVALIDATED", **fault.details}
-    return {**rest, "status": "error", "errors": _documents_errors(answer, fault)}
+    return {**_NOTHING, **fault.details, "status": "error", "errors": _documents_errors(answer, fault)}
 
 
 def _documents_errors(answer: Reply, fault: _Fault) -> list[dict[str, Any]]:
@@ -137,13 +156,20 @@ def _documents_errors(answer: Reply, fault: _Fault) -> list[dict[str, Any]]:
     for error in fault.errors or [whole]:
         entry = REGISTRY.entry(error["reply_code"])
         names = {"code": documents_code(entry.code), "message_key": entry.key, "reply_type": entry.type}
-        told.append({**error, **names})
+        details = error.get("details") or {}
+        place = {name: details[name] for name in _PLACE if name in details}
+        told.append({**error, **place, **names})
     return told
+
+
+_FIVE = ("E_PATH", "E_PARSE", "E_HASH", "E_WRITE", "E_INPUT")
 
 
 def documents_code(code: str) -> str:
     """One of the five names of the documents dialect; a denial has none and counts as a write not made."""
     entry = REGISTRY.entry(code)
+    if entry.key in _FIVE:
+        return entry.key
     if entry.type in "DE":
         return "E_WRITE"
     if code == codes.VERSION_CONFLICT:

@@ -2,9 +2,9 @@
 
 from .base import STORE_ROOM
 from .blobs import Blobs
-from .effects import effect_states, intend, mark_effects, pending_effects
+from .effects import effect_states, intend, mark_effects, pending_effects, states_of_effects
 from .migrations import Migration, migrate, pending, room
-from .opening import open_store
+from .opening import ensure_tables, open_store
 from .port import FOREVER, Engine, Params, Reading, RequeueError, Row, Store, TooLong, Transaction
 from .publishing import Publication, file_digest, publish
 from .tenancy import tenant_name
@@ -26,6 +26,7 @@ __all__ = [
     "TooLong",
     "Transaction",
     "effect_states",
+    "ensure_tables",
     "file_digest",
     "intend",
     "mark_effects",
@@ -35,5 +36,6 @@ __all__ = [
     "pending_effects",
     "publish",
     "room",
+    "states_of_effects",
     "tenant_name",
 ]

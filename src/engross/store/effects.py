@@ -43,9 +43,10 @@ def mark_effects(transaction: Transaction, states: Mapping[str, str]) -> None:
 
 def effect_states(store: Store, tenant: str, identifiers: Collection[str]) -> dict[str, str]:
     """What has become of promises, by id."""
+    return store.read(tenant, lambda reading: states_of_effects(reading, identifiers))
+
+
+def states_of_effects(reading: Reading, identifiers: Collection[str]) -> dict[str, str]:
+    """The same, for whoever is reading already."""
     sql = "SELECT state FROM effects WHERE tenant = :tenant AND id = :id"
-
-    def look(reading: Reading) -> dict[str, str]:
-        return {each: row["state"] for each in identifiers for row in reading.rows(sql, {"id": each})}
-
-    return store.read(tenant, look)
+    return {each: row["state"] for each in identifiers for row in reading.rows(sql, {"id": each})}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engross.replies import Failed, codes
 
 from .failures import postgres_failure, sqlite_failure, translated
-from .migrations import Migration, migrate
+from .migrations import Migration, migrate, pending
 
 if TYPE_CHECKING:
     from .postgres import PostgresStore
@@ -28,12 +28,30 @@ def open_store(
 ) -> SqliteStore | PostgresStore:
     """A running store at a PostgreSQL address or in a SQLite file."""
     store = engine_at(location, unit_seconds=unit_seconds, vfs=vfs)
-    steps = bring_up_to_date(store, migrations, dry_run=not upgrade)
-    if steps and not upgrade:
-        pending = [f"{step.room} {step.number} {step.name}" for step in steps]
-        raise Failed(codes.MIGRATION_PENDING, data={"pending": pending})
+    _bring_up_to_date_or_refuse(store, migrations, upgrade=upgrade)
     store.open()
     return store
+
+
+def ensure_tables(store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, upgrade: bool) -> None:
+    """Make tables in a store that is running. Where they are there already, nothing waits for anything."""
+    with translated(postgres_failure if store.engine == "postgres" else sqlite_failure):
+        connection = store.connect()
+        try:
+            missing = pending(connection, migrations)
+        finally:
+            connection.close()
+    if missing:
+        _bring_up_to_date_or_refuse(store, migrations, upgrade=upgrade)
+
+
+def _bring_up_to_date_or_refuse(
+    store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, upgrade: bool
+) -> None:
+    steps = bring_up_to_date(store, migrations, dry_run=not upgrade)
+    if steps and not upgrade:
+        told = [f"{step.room} {step.number} {step.name}" for step in steps]
+        raise Failed(codes.MIGRATION_PENDING, data={"pending": told})
 
 
 def bring_up_to_date(

@@ -65,15 +65,30 @@ class Store(Protocol):
 
     engine: Engine
 
-    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False) -> T:
+    def write(
+        self,
+        tenant: str,
+        work: WriteWork[T],
+        *,
+        timeout: float | None = None,
+        tentative: bool = False,
+        long: float | None = None,
+    ) -> T:
         """Do the work in one transaction and return after it is durable.
 
         `tentative` says that the work may well rewind or fail after it changed something. It is a hint: work that does
-        so unannounced costs more, and is as safe.
+        so unannounced costs more, and is as safe. `long` lets it take so many seconds, where that is more than others
+        may; they wait meanwhile.
         """
 
     async def awrite(
-        self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False
+        self,
+        tenant: str,
+        work: WriteWork[T],
+        *,
+        timeout: float | None = None,
+        tentative: bool = False,
+        long: float | None = None,
     ) -> T:
         """`write` for callers on an event loop."""
 

@@ -178,6 +178,8 @@ class Running(Generic[T]):
     work: Callable[[Any], T]
     connection: Raw | None = None
     lock: Lock = field(default_factory=Lock)
+    seconds: float | None = None
+    """How long it may take, where that is more than others may."""
 
     def hold(self, connection: Raw | None) -> None:
         """Take a connection, or let go of it; waits while one is being taken away."""
@@ -225,9 +227,17 @@ class PostgresStore:
         except psycopg.Error as error:
             raise postgres_failure(error) from error
 
-    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False) -> T:
+    def write(
+        self,
+        tenant: str,
+        work: WriteWork[T],
+        *,
+        timeout: float | None = None,
+        tentative: bool = False,
+        long: float | None = None,
+    ) -> T:
         """Do the work in one transaction and return after it is durable."""
-        running = Running(tenant_name(tenant), work)
+        running = Running(tenant_name(tenant), work, seconds=long)
         future = self._submit(running)
         try:
             return future.result(timeout or self._patience)
@@ -238,12 +248,18 @@ class PostgresStore:
             raise timed_out(outcome="unknown") from error
 
     async def awrite(
-        self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False
+        self,
+        tenant: str,
+        work: WriteWork[T],
+        *,
+        timeout: float | None = None,
+        tentative: bool = False,
+        long: float | None = None,
     ) -> T:
         """`write` for callers on an event loop."""
         import asyncio
 
-        running = Running(tenant_name(tenant), work)
+        running = Running(tenant_name(tenant), work, seconds=long)
         future = self._submit(running)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), timeout or self._patience)
@@ -354,7 +370,7 @@ class PostgresStore:
             self._pool.putconn(connection)
 
     def _retried(self, running: Running[T]) -> T:
-        give_up = time.monotonic() + self._unit_seconds
+        give_up = time.monotonic() + max(self._unit_seconds, running.seconds or 0.0)
         requeue_until = time.monotonic() + REQUEUE_SECONDS
         duplicates = 0
         for attempt in range(1_000):

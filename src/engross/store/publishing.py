@@ -1,8 +1,12 @@
 """Files on disk as published copies of blobs.
 
-    stage      the new content is written beside the target and synced            (before the transaction)
+    keep       the new content is a blob, synced                                  (before the transaction)
     intend     an effect row says: this blob belongs at that path                 (inside the transaction)
-    publish    rename over the target, sync the folder, mark the effect done      (after COMMIT)
+    publish    stage beside the target and sync, rename over it, sync the folder, mark the effect done
+                                                                                  (after COMMIT)
+
+A publication below a root walks from there without following links, holds a lock on the folder while it looks and
+renames, and may also take a file away.
 
 A crash between any two leaves either nothing to do or a pending effect, and recovery rolls it forward from
 the blob, in the order in which the effects became true. Before it renames, it looks at the target: content that
@@ -21,6 +25,7 @@ from typing import Literal, NamedTuple
 from engross.replies import Coded
 
 from .blobs import Blobs, drop_staged, make_folder, put_in_place, stage
+from .confined import Astray, Folder, descend
 from .effects import intend, mark_effects, pending_effects
 from .failures import disk_failure, translated
 from .port import Store, Transaction
@@ -29,13 +34,17 @@ Outcome = Literal["done", "conflict"]
 
 
 class Publication(NamedTuple):
-    """A blob that belongs at a path, and the content it takes the place of (None: no file)."""
+    """A blob that belongs at a path (None: nothing does), and the content it takes the place of (None: no file).
+
+    Below a `root`, a file keeps the mode that it has, and a new one has what the umask leaves.
+    """
 
     id: str
     path: str
-    digest: str
+    digest: str | None
     replaces: str | None
     mode: int = 0o644
+    root: str | None = None
 
     def intend(self, transaction: Transaction, ordinal: int = 0) -> None:
         """Write the intent down in the transaction that makes it true, as the n-th of that transaction."""
@@ -44,6 +53,7 @@ class Publication(NamedTuple):
             "digest": self.digest,
             "replaces": self.replaces,
             "mode": self.mode,
+            "root": self.root,
             "place": [transaction.position, ordinal],
         }
         intend(transaction, "publish", self.id, body)
@@ -53,6 +63,8 @@ class Publication(NamedTuple):
 
         `later` holds what publications behind this one put at the same path.
         """
+        if self.root is not None:
+            return self._below(Path(self.root), blobs, later)
         target = Path(self.path)
         drop_staged(target)
         current = file_digest(target)
@@ -60,10 +72,39 @@ class Publication(NamedTuple):
             return "done"
         if current != self.replaces:
             return "conflict"
+        if self.digest is None:
+            target.unlink(missing_ok=True)
+            return "done"
         make_folder(target.parent)
         staged = stage(target, blobs.get(self.digest))
         os.chmod(staged, self.mode)
         put_in_place(staged, target)
+        return "done"
+
+    def _below(self, root: Path, blobs: Blobs, later: Collection[str]) -> Outcome:
+        *folders, name = Path(self.path).relative_to(root).parts
+        content = None if self.digest is None else blobs.get(self.digest)
+        try:
+            # A folder is made only for a file that is new: where one should be, its folder should be too.
+            with descend(root, folders, make=content is not None and self.replaces is None) as folder:
+                if folder is None:
+                    return "done" if self.digest is None else "conflict"
+                with folder.locked():
+                    return self._in(folder, name, content, later)
+        except Astray:
+            return "conflict"
+
+    def _in(self, folder: Folder, name: str, content: bytes | None, later: Collection[str]) -> Outcome:
+        folder.drop_staged(name)
+        current = folder.digest(name)
+        if current == self.digest or current in later:
+            return "done"
+        if current != self.replaces:
+            return "conflict"
+        if content is None:
+            folder.remove(name)
+        else:
+            folder.replace(name, content)
         return "done"
 
 
@@ -100,7 +141,7 @@ def _publish(store: Store, tenant: str, blobs: Blobs, pending: Sequence[Publicat
     for number, publication in enumerate(pending):
         if publication.path in refused:
             continue
-        later = {other.digest for other in pending[number + 1 :] if other.path == publication.path}
+        later = {other.digest for other in pending[number + 1 :] if other.path == publication.path and other.digest}
         try:
             outcomes[publication.id] = publication.carry_out(blobs, later=later)
         except (OSError, Coded) as error:

@@ -55,21 +55,41 @@ class SqliteStore:
         except apsw.Error as error:
             raise sqlite_failure(error) from error
 
-    def write(self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False) -> T:
+    def write(
+        self,
+        tenant: str,
+        work: WriteWork[T],
+        *,
+        timeout: float | None = None,
+        tentative: bool = False,
+        long: float | None = None,
+    ) -> T:
         """Do the work in one transaction and return after it is durable."""
         ticket = ThreadTicket(tenant_name(tenant), work, tentative)
+        ticket.seconds = long
         self._queue.put(ticket)
         value: T = ticket.wait(timeout or self._patience)
         return value
 
     async def awrite(
-        self, tenant: str, work: WriteWork[T], *, timeout: float | None = None, tentative: bool = False
+        self,
+        tenant: str,
+        work: WriteWork[T],
+        *,
+        timeout: float | None = None,
+        tentative: bool = False,
+        long: float | None = None,
     ) -> T:
         """`write` for callers on an event loop."""
         import asyncio
 
         ticket = LoopTicket(tenant_name(tenant), work, asyncio.get_running_loop(), tentative)
-        self._outbox.put(ticket)
+        if long is not None:
+            # It is not one of those that share an alarm.
+            ticket.seconds = long
+            self._queue.put(ticket)
+        else:
+            self._outbox.put(ticket)
         if timeout is None:
             value: T = await ticket.future
             return value

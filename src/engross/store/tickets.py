@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 class Ticket:
     """One unit of work on its way to the writer, and its outcome on the way back."""
 
-    __slots__ = ("attempts", "error", "tenant", "tentative", "value", "work")
+    __slots__ = ("attempts", "error", "seconds", "tenant", "tentative", "value", "work")
 
     def __init__(self, tenant: str, work: WriteWork[Any], tentative: bool) -> None:
         self.tenant = tenant
         self.tentative = tentative
         self.work = work
         self.attempts = 0
+        self.seconds: float | None = None
+        """How long it may take, where that is more than others may."""
         self.value: Any = None
         self.error: BaseException | None = None
 

@@ -361,7 +361,7 @@ class Writer:
         while not self._finished.wait(pause):
             shift = self._shift
             ticket = shift.running
-            if ticket is not None and time.monotonic() - shift.since > self._unit_seconds:
+            if ticket is not None and time.monotonic() - shift.since > max(self._unit_seconds, ticket.seconds or 0.0):
                 self._end(shift, ticket)
 
     def _end(self, shift: Shift, ticket: Ticket) -> None:

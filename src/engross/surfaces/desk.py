@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 _log = logging.getLogger("engross.desk")
 
-NOT_BY_DEFAULT = frozenset({"review", "legacy"})
+NOT_BY_DEFAULT = frozenset({"review", "legacy", "documents-more"})
 """Toolsets that are listed only when somebody names them."""
 HIDDEN = frozenset({"legacy"})
 """Toolsets that are not even found before somebody names them."""
@@ -24,6 +24,16 @@ HIDDEN = frozenset({"legacy"})
 Ending = Callable[[Reply | None], None]
 Observer = Callable[[Request], Ending]
 """Called when a call begins; what it gives back is called with the Reply, or with None if the caller did not wait."""
+
+
+class _View:
+    """What is listed and found, in one edition of the catalogue."""
+
+    def __init__(self, catalogue: Catalogue, toolsets: frozenset[str] | None) -> None:
+        self.edition = catalogue.edition
+        self.listed = frozenset(_default(catalogue)) if toolsets is None else toolsets
+        self.found = frozenset(catalogue.toolsets) - HIDDEN | self.listed
+        self.by_ref = {tool.flow.ref: tool for tool in reversed(catalogue.tools(self.found))}
 
 
 class Desk:
@@ -36,9 +46,18 @@ class Desk:
         _refuse_unknown(toolsets or (), office.catalogue.toolsets)
         self.office = office
         self.observers = list(observers)
-        self._listed = frozenset(_default(office.catalogue) if toolsets is None else toolsets)
-        self._found = frozenset(office.catalogue.toolsets) - HIDDEN | self._listed
-        self._by_ref = {tool.flow.ref: tool for tool in reversed(office.catalogue.tools(self._found))}
+        self._toolsets = None if toolsets is None else frozenset(toolsets)
+        self._view = _View(office.catalogue, self._toolsets)
+
+    @property
+    def edition(self) -> int:
+        """Changes when the office's flows do: what was made of them is then to be made anew."""
+        return self.catalogue.edition
+
+    def _seen(self) -> _View:
+        if self._view.edition != self.catalogue.edition:
+            self._view = _View(self.catalogue, self._toolsets)
+        return self._view
 
     @property
     def catalogue(self) -> Catalogue:
@@ -48,22 +67,22 @@ class Desk:
     @property
     def toolsets(self) -> list[str]:
         """The toolsets whose tools are listed."""
-        return [name for name in self.catalogue.toolsets if name in self._listed]
+        return [name for name in self.catalogue.toolsets if name in self._seen().listed]
 
     def tools(self, caller: Caller, surface: Surface) -> list[Tool]:
         """The tools to list for this caller."""
-        return [tool for tool in self.catalogue.tools(self._listed) if self._may(caller, tool.flow, surface)]
+        return [tool for tool in self.catalogue.tools(self._seen().listed) if self._may(caller, tool.flow, surface)]
 
     def reachable(self, caller: Caller, surface: Surface) -> Iterator[Tool]:
         """Every tool that this caller can use, listed or not."""
-        return (tool for tool in self.catalogue.tools(self._found) if self._may(caller, tool.flow, surface))
+        return (tool for tool in self.catalogue.tools(self._seen().found) if self._may(caller, tool.flow, surface))
 
     def find(self, name: str) -> Tool | None:
         """What a tool name or a ref stands for, listed or not. What is hidden is not there."""
         tool = self.catalogue.tool(name)
-        if tool is not None and tool.exposure.toolset in self._found:
+        if tool is not None and tool.exposure.toolset in self._seen().found:
             return tool
-        return self._by_ref.get(name)
+        return self._seen().by_ref.get(name)
 
     def resources(self, caller: Caller, surface: Surface) -> list[Resource]:
         """The resources that this caller may read."""
@@ -119,7 +138,7 @@ class Desk:
         return self._is_found(flow) and self._may(caller, flow, surface)
 
     def _is_found(self, flow: Flow) -> bool:
-        return flow.ref in self._by_ref or not flow.exposed
+        return flow.ref in self._seen().by_ref or not flow.exposed
 
     def _may(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         return self.office.may_call(caller, flow, surface)

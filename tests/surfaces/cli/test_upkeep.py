@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from engross.office.built_in import DOMAINS
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES, Offices, shelf
 from tests.surfaces.cli.shell import spawn as engross
@@ -86,7 +87,7 @@ def test_migrate_says_what_it_would_do_and_then_does_it(data: Path) -> None:
     store.execute("DELETE FROM migrations WHERE room = 'proposals'")
     store.close()
     planned = json.loads(engross("migrate", "--data", data, "--dry-run", "--json").stdout)["would_run"]
-    assert {step["room"] for step in planned} == {"proposals"}
+    assert {step["room"] for step in planned} == {"proposals", *DOMAINS}
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == planned
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == []
 
@@ -97,7 +98,7 @@ def test_migrate_knows_the_tables_of_capabilities(tmp_path: Path) -> None:
         assert office.record.read_facts().ok
     words = ("migrate", "--data", tmp_path / "office", "--capability", EXAMPLES / "04-the-whole.py", "--json")
     planned = json.loads(engross(*words, "--dry-run").stdout)["would_run"]
-    assert {step["room"] for step in planned} == {"shelf"}
+    assert {step["room"] for step in planned} == {"shelf", *DOMAINS}
     assert json.loads(engross(*words).stdout)["ran"] == planned
     (tmp_path / "office" / "capabilities").mkdir()
     (tmp_path / "office" / "capabilities" / "shelf.py").write_bytes((EXAMPLES / "04-the-whole.py").read_bytes())

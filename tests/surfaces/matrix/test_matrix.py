@@ -15,6 +15,7 @@ import pytest
 from engross.calls import Principal
 from engross.flows import Example, Flow, filled
 from engross.office import Office, Request, Settings
+from engross.office.built_in import DOMAINS
 from engross.office.door.local import os_user
 from tests.bed.offices import shelf
 from tests.bed.postgres import PostgresServer
@@ -26,6 +27,7 @@ PERSON = Principal(os_user(), "human", frozenset({"admin"}))
 AGENT = Principal(f"agent:{os_user()}", "agent", frozenset({"curator"}))
 PEOPLE_WAYS = ("remote", "rest", "cli")
 AGENT_WAYS = ("remote", "rest", "mcp-http", "mcp-stdio")
+EVERY = ",".join(DOMAINS)
 TENANTS = count()
 
 CASES = [
@@ -40,7 +42,7 @@ class House:
 
     def __init__(self, served: Served) -> None:
         self.served = served
-        self.office = Office(Settings(data=served.folder, store=served.store), [shelf()])
+        self.office = Office(Settings(data=served.folder, store=served.store, domains=EVERY), [shelf()])
 
     def way(self, name: str, principal: Principal) -> Way:
         """A way in, to a tenant where nobody was before."""
@@ -71,7 +73,7 @@ def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     if request.param == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres_server")
         store = server.create_database()
-    with Served(tmp_path_factory.mktemp("matrix") / "office", store, knobs=UNLIMITED) as running:
+    with Served(tmp_path_factory.mktemp("matrix") / "office", store, knobs=UNLIMITED, domains=EVERY) as running:
         house = House(running)
         yield house
         house.office.close()

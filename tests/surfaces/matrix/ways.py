@@ -17,7 +17,8 @@ from engross.replies import structured
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES
 from tests.bed.served import Served
-from tests.surfaces.cli.shell import COMMAND, Shell, plain
+from tests.surfaces.cli.shell import Shell
+from tests.surfaces.matrix.splinter import Splinter
 
 CAPABILITY = EXAMPLES / "04-the-whole.py"
 CATALOGUE = catalogue_of(Settings(data=EXAMPLES / "no-office-here", capabilities=(CAPABILITY,)))
@@ -125,35 +126,22 @@ class McpHttp:
 
 
 class McpStdio:
-    """`engross mcp`, over a pipe."""
+    """`engross mcp`, over standard streams of its own."""
 
     def __init__(self, folder: Path, store: str | None, tenant: str, catalogue: Catalogue) -> None:
-        import subprocess
-
         self._catalogue = catalogue
         there = ["--data", str(folder), "--tenant", tenant, "--role", "curator", "--capability", str(CAPABILITY)]
         where = ["--store", store] if store else []
-        self._process = subprocess.Popen(
-            [*COMMAND, "mcp", *there, *where],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=plain(),
-            text=True,
-        )
+        self._program = Splinter(["mcp", *there, *where])
 
     def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer | None:
         """One line out, one line back."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         tool = tool_of(self._catalogue, ref)
-        self._process.stdin.write(json.dumps(called(tool, arguments)) + "\n")
-        self._process.stdin.flush()
-        return result_of(json.loads(self._process.stdout.readline()))
+        return result_of(json.loads(self._program.ask(json.dumps(called(tool, arguments)))))
 
     def close(self) -> None:
-        """Close the pipe; the program ends by itself."""
-        self._process.communicate(timeout=30)
-        assert self._process.returncode == 0
+        """Say nothing more; the program ends by itself."""
+        assert self._program.end() == 0
 
 
 class Cli:

@@ -11,6 +11,7 @@ from mcp import MCPError
 from engross.calls import Caller
 from engross.surfaces.client import Client
 from engross.surfaces.mcp import tool_bytes
+from engross.surfaces.mcp.tools import lean_input
 from tests.bed.offices import Offices, shelf
 from tests.surfaces.mcp.house import (
     AGENT,
@@ -42,12 +43,33 @@ async def test_a_tool_is_its_flow(clara: Client, era: str) -> None:
         listed = {tool.name: tool for tool in (await session.list_tools()).tools}
     tool = listed["addBook"]
     flow = clara.office.catalogue.flow("shelf.add-book")
-    assert tool.input_schema == flow.published
+    assert tool.input_schema == lean_input(flow)
     assert tool.output_schema is not None
     assert tool.output_schema["required"] == ["reply"]
     assert tool.title == flow.title
     assert tool.description is not None
     assert tool.description.startswith(flow.description)
+
+
+@on_a_loop
+async def test_a_listed_tool_takes_the_fields_of_its_flow_and_says_less_about_their_bounds(
+    clara: Client, era: str
+) -> None:
+    async with connected(server_at(clara), era) as session:
+        listed = {tool.name: tool for tool in (await session.list_tools()).tools}
+        told = (await session.call_tool("describe_flow", {"flow": "addBook"})).structured_content
+    assert told is not None
+    shown, whole = listed["addBook"].input_schema, told["inputSchema"]
+    assert whole == clara.office.catalogue.flow("shelf.add-book").published
+    assert {word: shown[word] for word in ("type", "required", "additionalProperties")} == {
+        word: whole[word] for word in ("type", "required", "additionalProperties")
+    }
+    for name, field in whole["properties"].items():
+        # What is listed is part of what is described, so whoever keeps to the one keeps to the other's shape.
+        assert shown["properties"][name].items() <= field.items()
+        assert shown["properties"][name]["type"] == field["type"]
+    assert "maxLength" not in str(shown)
+    assert "maxLength" in str(whole)
 
 
 @pytest.mark.requirement("ARCH-36")

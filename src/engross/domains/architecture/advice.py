@@ -8,7 +8,6 @@ from typing import Any
 from engross.ledger import Reader
 
 from .metamodel import metamodel
-from .search import QUICK, similar
 
 Answer = Mapping[str, Any]
 FEW = 3
@@ -16,6 +15,8 @@ FEW = 3
 
 def after_element(reader: Reader, answer: Answer) -> list[str]:
     """Look for doubles, say more, relate it."""
+    from .search import QUICK, similar
+
     element = answer.get("element") or answer["capability"]
     found = similar(reader, element["model_id"], element["name"], most=FEW, unless=element["id"], effort=QUICK)
     told = [f"Similar element '{one['name']}' exists - consider if this is a duplicate" for one in found]

@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 import orjson
 
 from engross.calls import Answer
-from engross.flows import Flow
+from engross.flows import Aggregate, Flow
 from engross.ledger import Unit, clear_key, find_key, fingerprint, key_row, keys
 from engross.replies import Invalid, Issue, codes
 
+from .element_writes import create_capability, create_element, delete_element, update_element
 from .refusals import malformed, too_many
+from .relationship_writes import create_relationship, delete_relationship
 from .relationships import relationships_of
+from .stating import Arguments, Write
+from .templates import add_component_to_capability, create_capability_structure
 from .ways import Habits
-from .writing import Arguments, Write
 
 REFERENCE = re.compile(r"#(\d{1,4})")
 MADE = ("element", "relationship", "capability", "component")
@@ -65,6 +68,26 @@ class Outcome(NamedTuple):
         if self.issues:
             told["errors"] = [issue.as_data() for issue in self.issues]
         return told
+
+
+WRITES: tuple[Write, ...] = (
+    create_element,
+    create_relationship,
+    update_element,
+    delete_element,
+    delete_relationship,
+    create_capability,
+    create_capability_structure,
+    add_component_to_capability,
+)
+
+
+def operations_of(architecture: Aggregate, names: Sequence[str]) -> dict[str, Operation]:
+    """The writes that can be part of a call for many, by the names of their tools."""
+    return {
+        name: Operation(architecture.flows[write.__name__.replace("_", "-")], write)
+        for name, write in zip(names, WRITES, strict=True)
+    }
 
 
 def checked_items(operations: Mapping[str, Operation], given: Sequence[Mapping[str, Any]]) -> list[Item]:

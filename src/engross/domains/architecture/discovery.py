@@ -11,7 +11,6 @@ from engross.replies import REGISTRY, Issue
 
 from .metamodel import metamodel
 from .refusals import no_such_element_type, raise_all
-from .schemas import BOUNDS
 
 EXAMPLES_SHOWN = 5
 SAMPLE_ID = "el_018f0000-0000-7000-8000-000000000000"
@@ -48,7 +47,7 @@ def relationship_types(source: str | None, target: str | None) -> dict[str, Any]
 
 def write_schema(flow: Flow, operation: str) -> dict[str, Any]:
     """How a write is called: its schema, examples that fit it, and which fields it needs."""
-    schema = {**flow.published, "properties": _bounded(flow)}
+    schema = flow.published
     required = list(schema.get("required", ()))
     return {
         "operation": operation,
@@ -62,16 +61,6 @@ def write_schema(flow: Flow, operation: str) -> dict[str, Any]:
         "optional_fields": [name for name in schema["properties"] if name not in required],
         "schema_version": flow.version,
         "metamodel": metamodel().stamp,
-    }
-
-
-def _bounded(flow: Flow) -> dict[str, Any]:
-    """The fields of a flow, with the bounds that its published schema leaves out."""
-    held: Mapping[str, Mapping[str, Any]] = flow.enforced["properties"]
-    fields: Mapping[str, Mapping[str, Any]] = flow.published["properties"]
-    return {
-        name: {**field, **{word: held[name][word] for word in BOUNDS if word in held.get(name, {})}}
-        for name, field in fields.items()
     }
 
 

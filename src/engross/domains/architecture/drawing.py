@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from xml.sax.saxutils import escape, quoteattr
 
 from .graphs import Graph, Thing
+from .markup import escaped, quoted
 from .metamodel import metamodel
 
 COLOURS: Mapping[str, str] = {
@@ -54,7 +54,7 @@ def svg(graph: Graph, title: str) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}"'
         f' viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" font-size="12">',
-        f"<title>{escape(_printable(title))}</title>",
+        f"<title>{escaped(_printable(title))}</title>",
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8"'
         ' orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" fill="#555"/></marker></defs>',
         *(_line(edge, places) for edge in graph.relationships),
@@ -93,11 +93,11 @@ def _placed(graph: Graph) -> dict[str, Place]:
 def _box(element: Thing, place: Place) -> str:
     x, y, w, h = place
     fill = COLOURS[element["layer"]]
-    name, kind = escape(_shortened(element["name"])), escape(element["type"])
+    name, kind = escaped(_shortened(element["name"])), escaped(element["type"])
     return (
-        f"<g><title>{escape(_printable(element['name']))}</title>"
+        f"<g><title>{escaped(_printable(element['name']))}</title>"
         f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="3" fill="{fill}" stroke="#555"'
-        f" data-element={quoteattr(element['id'])}/>"
+        f" data-element={quoted(element['id'])}/>"
         f'<text x="{x + w / 2:g}" y="{y + h / 2:g}" text-anchor="middle">{name}</text>'
         f'<text x="{x + w / 2:g}" y="{y + h / 2 + 15:g}" text-anchor="middle" font-size="9" fill="#555">{kind}</text>'
         "</g>"
@@ -111,7 +111,7 @@ def _line(edge: Thing, places: Mapping[str, Place]) -> str:
     (ax, ay), (bx, by) = (x1 + w1 / 2, y1 + h1 / 2), (x2 + w2 / 2, y2 + h2 / 2)
     ex, ey = _edge_of(bx, by, w2, h2, ax, ay)
     return (
-        f"<g><title>{escape(_printable(edge.get('name') or edge['type']))}</title>"
+        f"<g><title>{escaped(_printable(edge.get('name') or edge['type']))}</title>"
         f'<line x1="{ax:g}" y1="{ay:g}" x2="{ex:.1f}" y2="{ey:.1f}" stroke="#555"{dash}{tip}/></g>'
     )
 

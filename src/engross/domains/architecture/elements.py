@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engross.ledger import Reader
@@ -94,19 +94,24 @@ def referred(reader: Reader, model_id: str, reference: str, field: str) -> dict[
     meant = metamodel().element_type(kind) if slash else None
     found = elements_named(reader, model_id, name, [meant.type]) if meant else []
     found = found or elements_named(reader, model_id, reference)
+    if not found and (known := find_element(reader, reference)):
+        return known
     if not found:
         raise Invalid.many([no_such_element(reader, name if meant else reference, field, model_id)])
     if len(found) > 1:
-        raise Invalid(
-            codes.NEEDS_DISAMBIGUATION,
-            {"reference": reference[:80]},
-            field=field,
-            suggestions={
-                "candidates": [{**brief(one), "path": f"{one['type']}/{one['name']}"} for one in found],
-                "hint": "Refer to one of them by its id.",
-            },
-        )
+        raise ambiguous(found, reference, field)
     return found[0]
+
+
+def ambiguous(found: Iterable[Mapping[str, Any]], reference: str, field: str) -> Invalid:
+    """Several have the name; with where each of them is."""
+    candidates = [{**brief(one), "model_id": one["model_id"], "path": f"{one['type']}/{one['name']}"} for one in found]
+    return Invalid(
+        codes.NEEDS_DISAMBIGUATION,
+        {"reference": reference[:80]},
+        field=field,
+        suggestions={"candidates": candidates, "hint": "Refer to one of them by its id."},
+    )
 
 
 def free_names(reader: Reader, model_id: str, element_type: str, name: str, most: int = 3) -> list[str]:

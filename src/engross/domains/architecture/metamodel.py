@@ -41,12 +41,21 @@ class Metamodel:
         self._data = data
         self.name: str = data["name"]
         self.version: str = data["version"]
-        self.digest = "sha256:" + sha256(orjson.dumps(data, option=orjson.OPT_SORT_KEYS)).hexdigest()
         self.layers: tuple[str, ...] = tuple(data["layers"])
         self.element_types: tuple[str, ...] = tuple(data["elements"])
         self.connectors: Mapping[str, str] = data["connectors"]
         self.relationship_types: tuple[str, ...] = tuple(data["relationships"])
         self.profiles: Mapping[str, Any] = data["profiles"]
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells this metamodel from every other."""
+        return "sha256:" + sha256(orjson.dumps(self._data, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+    @property
+    def mark(self) -> str:
+        """Name, version and the beginning of the digest, as part of another version."""
+        return f"{self.name.lower()}.{self.version}.{self.digest.removeprefix('sha256:')[:16]}"
 
     @property
     def stamp(self) -> dict[str, str]:

@@ -91,9 +91,17 @@ def effective_model(reader: Reader, model_id: str | None, field: str = "model_id
             field=field,
             suggestions={"available_models": _choices(reader), "hint": "Pass model_id, or pin one with setContext."},
         )
-    if chosen != DEFAULT_ID and find_model(reader, chosen) is None:
-        raise no_such_model(reader, chosen, field)
-    return chosen
+    return require_model(reader, chosen, field)
+
+
+def require_model(reader: Reader, called: str, field: str = "model_id") -> str:
+    """The id of the model that an id or a name stands for; Invalid where there is none."""
+    if called == DEFAULT_ID or find_model(reader, called) is not None:
+        return called
+    named = model_named(reader, called)
+    if named is None:
+        raise no_such_model(reader, called, field)
+    return str(named["id"])
 
 
 def no_such_model(reader: Reader, model_id: str, field: str) -> Invalid:

@@ -157,11 +157,6 @@ def raise_all(issues: Sequence[Issue]) -> None:
         raise Invalid.many(issues)
 
 
-def warning(code: str, message: str, field: str | None, suggestion: str, **more: Any) -> dict[str, Any]:
-    """Something that does not hinder a write, but that its author may want to know."""
-    return {"code": code, "message": message, "field": field, "suggestion": suggestion, **more}
-
-
 def _unfit(pointer: str, problem: str, suggestions: Mapping[str, Any]) -> Issue:
     return Issue(codes.PROFILE_INVALID, {"problem": problem[:200]}, f"/{pointer}", suggestions=suggestions)
 

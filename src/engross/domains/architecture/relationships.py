@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from engross.ledger import Reader
@@ -13,6 +13,7 @@ from .tables import AS_OF
 
 SELECT = f"SELECT {RELATIONSHIP_COLUMNS} FROM architecture_relationships WHERE tenant = :tenant"
 ASKED_AT_ONCE = 200
+MOST_ISOLATED = 10
 
 
 def find_relationship(reader: Reader, relationship_id: str) -> dict[str, Any] | None:
@@ -100,6 +101,15 @@ def all_tied_to(reader: Reader, subject: str) -> list[dict[str, Any]]:
         ends = [one["id"] for one in wave]
         waves.append(wave)
     return [one for wave in reversed(waves) for one in wave]
+
+
+def left_alone(reader: Reader, gone: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Elements that lost their last relationship with these."""
+    from .elements import find_element
+
+    ends = sorted({one[end] for one in gone for end in ("source_id", "target_id")})[:MOST_ISOLATED]
+    alone = [end for end in ends if not relationships_of(reader, [end], most=1)]
+    return [found for end in alone if (found := find_element(reader, end))]
 
 
 def _chunks(listed: list[str]) -> Iterator[list[str]]:

@@ -7,7 +7,7 @@ accepted as any word, so that the refusal can say which type was probably meant.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 from .metamodel import metamodel
 from .names import LONGEST_NAME
@@ -55,34 +55,6 @@ def names(description: str) -> Schema:
     }
 
 
-class Taken(TypedDict):
-    """The two facets of a flow that say what it takes."""
-
-    arguments: Schema
-    enforced: Schema
-
-
-def taking(schema: Schema, **more: Schema) -> Taken:
-    """Publish a schema without its bounds, and hold calls to all of it.
-
-    Bounds cost a model's context in every conversation, and are told when they are hit; getWriteSchema shows them.
-    """
-    return {"arguments": lean(schema), "enforced": enforced(schema, **more)}
-
-
-def lean(schema: Mapping[str, Any]) -> Schema:
-    """The schema without bounds on sizes and values."""
-    return {
-        word: {name: lean(one) for name, one in value.items()}
-        if word == "properties"
-        else lean(value)
-        if word == "items"
-        else value
-        for word, value in schema.items()
-        if word not in BOUNDS
-    }
-
-
 def enforced(published: Mapping[str, Any], **more: Schema) -> Schema:
     """What is really accepted: types in any spelling, names without control characters, values that can be null."""
     fields = {name: _enforced(name, one) for name, one in published["properties"].items()}
@@ -100,12 +72,13 @@ def _enforced(name: str, field: Schema) -> Schema:
         return {"type": "string", "description": field["description"], "maxLength": LONGEST_NAME}
     if name in NAME_FIELDS:
         return {**field, "pattern": NO_CONTROL_CHARACTERS}
+    if name == "layer":
+        return LAYER
     if field.get("type") == "array" and field.get("items", {}).get("type") == "string":
         return {**field, "items": {**field["items"], "pattern": NO_CONTROL_CHARACTERS}}
     return field
 
 
-BOUNDS = frozenset({"minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "pattern", "maxProperties"})
 TYPE_FIELDS = ("type", "element_type", "source_type", "target_type", "relationship_type")
 NAME_FIELDS = ("name", "component_name")
 
@@ -119,29 +92,34 @@ PROPERTY_VALUE: Schema = {
 """A value, null for explicitly none, or the word that takes a property away."""
 
 IDENTIFIER = text("Its id.", 128)
+REF = text("Or Name, or Type/Name.", 400)
 NAME = text("Its name.", LONGEST_NAME)
-DESCRIPTION: Schema = {"type": "string", "description": "What it is, in a sentence.", "maxLength": LONGEST_TEXT}
-PROPERTIES: Schema = {"type": "object", "description": "Custom properties by name."}
-MODEL_ID = text("Which model; yours by default.", 128)
-EXPECTED_VERSION: Schema = {
-    "type": "integer",
-    "description": "Only if it still has this version.",
-    "minimum": 1,
-}
+DESCRIPTION: Schema = {"type": "string", "description": "What it is.", "maxLength": LONGEST_TEXT}
+PROPERTIES: Schema = {"type": "object", "description": "Custom properties."}
+MODEL_ID = text("Or its name; else yours.", 255)
+EXPECTED_VERSION: Schema = {"type": "integer", "description": "Only if it has this version.", "minimum": 1}
 ELEMENT_TYPE = choice("Element type.", metamodel().creatable_types)
-ANY_ELEMENT_TYPE = text("An element type.", 64)
+ANY_ELEMENT_TYPE = text("Element type.", 64)
 RELATIONSHIP_TYPE = choice("Relationship type.", metamodel().relationship_types)
 LAYER = choice("Only this layer.", metamodel().layers)
-LIMIT = number("At most so many.", 1, 500, 50)
-CURSOR = text("From the page before.", 2000)
+ANY_LAYER = text("As in getElementTypes.", 40)
+ANY_RELATIONSHIP_TYPE = text("Relationship type.", 64)
+LIMIT = number("At most.", 1, 500, 50)
+CURSOR = text("Of the page before.", 2000)
 OPEN_PROFILE: Schema = {"type": "object", "description": "Of a Capability: owner, criticality, lifecycle."}
-PROFILE = {
-    **shape(
-        (),
-        **{
-            name: {"description": name.capitalize() + ".", **{k: v for k, v in field.items() if k != "description"}}
-            for name, field in metamodel().profiles["Capability"]["fields"].items()
-        },
-    ),
-    "description": "Who owns it, how critical it is, where in its life.",
-}
+
+
+def _profile(element_type: str) -> Schema:
+    """The whole profile that a type asks for."""
+    rules = metamodel().profiles[element_type]
+    fields = {
+        name: {
+            "description": name.capitalize() + ".",
+            **{word: one for word, one in field.items() if word != "description"},
+        }
+        for name, field in rules["fields"].items()
+    }
+    return {**shape(tuple(rules["required"]), **fields), "description": "Owner, criticality, lifecycle."}
+
+
+WHOLE_PROFILE = _profile("Capability")

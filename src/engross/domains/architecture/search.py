@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from math import sqrt
 from typing import Any, NamedTuple
 
 from engross.ledger import Reader
+from engross.ranking import fused, nearness
 
 from .names import DESCRIBED, folded, words
 from .rows import ELEMENT_COLUMNS, brief, element_of
@@ -23,7 +23,6 @@ MOST_WORDS = 12
 MOST_NEAR = 60
 MANY_POSTINGS = 1000
 """Where only some types are wanted, most of what is under a word may be of others."""
-FUSED = 60
 LIKE_ENOUGH = 70
 LAST = "\U0010ffff"
 
@@ -48,6 +47,13 @@ class Hit(NamedTuple):
     score: float
 
 
+class Hits(NamedTuple):
+    """What was found, and by what."""
+
+    best: list[Hit]
+    mode: str
+
+
 def search(
     reader: Reader,
     model_id: str,
@@ -56,21 +62,19 @@ def search(
     most: int,
     types: Sequence[str] | None = None,
     embedder: Embedder | None = None,
-) -> list[Hit]:
+) -> Hits:
     """The elements that fit a query, best first; equal ones by id."""
     effort = THOROUGH if types is None else THOROUGH._replace(postings=MANY_POSTINGS)
     candidates = _candidates(reader, model_id, query, types, effort)
-    if not candidates:
-        return []
-    rankings = [_by_words(candidates, query), _by_likeness(candidates, query)]
+    opinions = [_by_words(candidates, query), _by_likeness(candidates, query)]
+    mode = "words+names"
     if embedder is not None:
-        rankings.append(_by_meaning(candidates, query, embedder))
-    fused: dict[str, float] = {}
-    for ranking in rankings:
-        for place, identifier in enumerate(ranking):
-            fused[identifier] = fused.get(identifier, 0.0) + 1.0 / (FUSED + place + 1)
-    best = sorted(fused, key=lambda identifier: (-fused[identifier], identifier))[:most]
-    return [Hit(candidates[identifier], round(fused[identifier], 6)) for identifier in best]
+        texts = {identifier: _told(one) for identifier, one in candidates.items()}
+        vectors = embedder([query, *texts.values()])
+        opinions.append(nearness(texts, vectors) if vectors else {})
+        mode += f"+embeddings:{embedder.name}" if vectors else f", without {embedder.name}, which is away"
+    best = list(fused(opinions).items())[:most]
+    return Hits([Hit(candidates[identifier], score) for identifier, score in best], mode)
 
 
 def similar(
@@ -177,39 +181,29 @@ def _elements(reader: Reader, identifiers: Sequence[str]) -> Iterable[dict[str, 
     return [known[identifier] for identifier in identifiers if identifier in known]
 
 
-def _by_words(candidates: Mapping[str, Mapping[str, Any]], query: str) -> list[str]:
+def _by_words(candidates: Mapping[str, Mapping[str, Any]], query: str) -> dict[str, float]:
     asked = set(words(query))
 
-    def fit(element: Mapping[str, Any]) -> tuple[float, int]:
+    def fit(element: Mapping[str, Any]) -> float:
         own = set(words(element["name"]))
         told = set(words(element["description"] or ""))
         matched = sum(1.0 if word in own else 0.5 if word in told else 0.25 * _begins(word, own) for word in asked)
-        return -matched, min(len(own), DESCRIBED)
+        # Of two that match the same, the one that says less besides.
+        return matched - min(len(own), DESCRIBED) / 1000
 
-    return sorted(candidates, key=lambda identifier: (*fit(candidates[identifier]), identifier))
+    return {identifier: fit(element) for identifier, element in candidates.items()}
 
 
 def _begins(word: str, others: set[str]) -> bool:
     return any(other.startswith(word) for other in others)
 
 
-def _by_likeness(candidates: Mapping[str, Mapping[str, Any]], query: str) -> list[str]:
+def _by_likeness(candidates: Mapping[str, Mapping[str, Any]], query: str) -> dict[str, float]:
     from rapidfuzz.fuzz import WRatio
 
     asked = folded(query)
-    return sorted(
-        candidates, key=lambda identifier: (-WRatio(asked, folded(candidates[identifier]["name"])), identifier)
-    )
+    return {identifier: WRatio(asked, folded(element["name"])) for identifier, element in candidates.items()}
 
 
-def _by_meaning(candidates: Mapping[str, Mapping[str, Any]], query: str, embedder: Embedder) -> list[str]:
-    identifiers = list(candidates)
-    texts = [f"{candidates[one]['name']}. {candidates[one]['description'] or ''}" for one in identifiers]
-    asked, *vectors = embedder([query, *texts])
-    near = {one: _cosine(asked, vector) for one, vector in zip(identifiers, vectors, strict=True)}
-    return sorted(identifiers, key=lambda identifier: (-near[identifier], identifier))
-
-
-def _cosine(first: Sequence[float], second: Sequence[float]) -> float:
-    lengths = sqrt(sum(x * x for x in first)) * sqrt(sum(y * y for y in second))
-    return sum(x * y for x, y in zip(first, second, strict=True)) / lengths if lengths else 0.0
+def _told(element: Mapping[str, Any]) -> str:
+    return f"{element['name']}. {element['description'] or ''}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engross.flows import Aggregate
@@ -36,6 +36,10 @@ INSERT_VIEW = (
     "INSERT INTO architecture_views (tenant, id, version, model_id, name, external_id, body, from_position,"
     " to_position) VALUES (:tenant, :id, :version, :model_id, :name, :external_id, :body, :from_position, :to_position)"
 )
+INSERT_WORD = (
+    "INSERT INTO architecture_words (tenant, model_id, word, rank, element_id, from_position, to_position)"
+    " VALUES (:tenant, :model_id, :word, :rank, :id, :position, :forever)"
+)
 KEEP_CONTEXT = (
     "INSERT INTO architecture_contexts (tenant, principal, version, model_id) VALUES (:tenant, :principal, :version,"
     " :model_id) ON CONFLICT (tenant, principal) DO UPDATE SET version = :version, model_id = :model_id"
@@ -52,10 +56,10 @@ def add_appliers(architecture: Aggregate) -> None:
     """Teach an aggregate what its facts mean."""
     architecture.applies("ModelCreated")(_model_written)
     architecture.applies("ModelUpdated")(_model_written)
-    architecture.applies("ElementCreated")(_element_created)
+    architecture.applies("ElementCreated", together=_elements_created)(_element_created)
     architecture.applies("ElementUpdated")(_element_updated)
     architecture.applies("ElementDeleted")(_element_deleted)
-    architecture.applies("RelationshipCreated")(_relationship_created)
+    architecture.applies("RelationshipCreated", together=_relationships_created)(_relationship_created)
     architecture.applies("RelationshipUpdated")(_relationship_updated)
     architecture.applies("RelationshipDeleted")(_relationship_deleted)
     architecture.applies("ViewCreated")(_view_written)
@@ -84,6 +88,24 @@ def _element_created(state: State, fact: Fact) -> None:
     _index(state, fact, element["model_id"], postings(element["name"], element.get("description")))
 
 
+def _elements_created(state: State, facts: Sequence[Fact]) -> None:
+    """As one by one. Words come in the order of their key, and elements and words apart: that is much quicker."""
+    state.execute_all((INSERT_ELEMENT, _element_row(fact, fact.payload or {})) for fact in facts)
+    found = [
+        (fact.payload["model_id"], word, rank, fact.subject, fact.position)
+        for fact in facts
+        if fact.payload
+        for word, rank in postings(fact.payload["name"], fact.payload.get("description")).items()
+    ]
+    state.execute_all(
+        (
+            INSERT_WORD,
+            {"model_id": model, "word": word, "rank": rank, "id": subject, "position": position, "forever": FOREVER},
+        )
+        for model, word, rank, subject, position in sorted(found)
+    )
+
+
 def _element_updated(state: State, fact: Fact) -> None:
     before = of_row(_standing(state, "architecture_elements", fact.subject))
     after = patched(before, fact.payload or {})
@@ -102,6 +124,10 @@ def _element_deleted(state: State, fact: Fact) -> None:
 
 def _relationship_created(state: State, fact: Fact) -> None:
     _write_relationship(state, fact, fact.payload or {})
+
+
+def _relationships_created(state: State, facts: Sequence[Fact]) -> None:
+    state.execute_all((INSERT_RELATIONSHIP, _relationship_row(fact, fact.payload or {})) for fact in facts)
 
 
 def _relationship_updated(state: State, fact: Fact) -> None:
@@ -177,36 +203,42 @@ def _end_what_is_tied_to(state: State, fact: Fact, subject: str) -> None:
 
 
 def _write_element(state: State, fact: Fact, element: Mapping[str, Any]) -> None:
-    state.execute(
-        INSERT_ELEMENT,
-        **_stands(fact),
-        model_id=element["model_id"],
-        type=element["type"],
-        name=element["name"],
-        folded=folded(element["name"]),
-        description=element.get("description"),
-        external_id=element.get("external_id"),
-        **flat(element, ELEMENT_TEXTS),
-    )
+    state.execute(INSERT_ELEMENT, **_element_row(fact, element))
 
 
 def _write_relationship(state: State, fact: Fact, relationship: Mapping[str, Any]) -> None:
-    directed = relationship.get("is_directed")
-    state.execute(
-        INSERT_RELATIONSHIP,
+    state.execute(INSERT_RELATIONSHIP, **_relationship_row(fact, relationship))
+
+
+def _element_row(fact: Fact, element: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         **_stands(fact),
-        model_id=relationship["model_id"],
-        type=relationship["type"],
-        source_id=relationship["source_id"],
-        target_id=relationship["target_id"],
-        name=relationship.get("name"),
-        description=relationship.get("description"),
-        access_type=relationship.get("access_type"),
-        modifier=relationship.get("modifier"),
-        is_directed=None if directed is None else int(directed),
-        external_id=relationship.get("external_id"),
+        "model_id": element["model_id"],
+        "type": element["type"],
+        "name": element["name"],
+        "folded": folded(element["name"]),
+        "description": element.get("description"),
+        "external_id": element.get("external_id"),
+        **flat(element, ELEMENT_TEXTS),
+    }
+
+
+def _relationship_row(fact: Fact, relationship: Mapping[str, Any]) -> dict[str, Any]:
+    directed = relationship.get("is_directed")
+    return {
+        **_stands(fact),
+        "model_id": relationship["model_id"],
+        "type": relationship["type"],
+        "source_id": relationship["source_id"],
+        "target_id": relationship["target_id"],
+        "name": relationship.get("name"),
+        "description": relationship.get("description"),
+        "access_type": relationship.get("access_type"),
+        "modifier": relationship.get("modifier"),
+        "is_directed": None if directed is None else int(directed),
+        "external_id": relationship.get("external_id"),
         **flat(relationship, RELATIONSHIP_TEXTS),
-    )
+    }
 
 
 def _stands(fact: Fact) -> dict[str, Any]:

@@ -7,16 +7,18 @@ from typing import Any
 
 from engross.calls import Answer
 from engross.ledger import Unit
-from engross.replies import Invalid, Issue, codes
+from engross.replies import Issue, codes
 
+from .checks import model_for, name_for
 from .elements import elements_named, find_element, no_such_element
-from .models import effective_model
+from .metamodel import metamodel
 from .names import folded
-from .refusals import malformed, name_taken, profile_issues, raise_all, warning
+from .notices import Notices, profile_missing
+from .refusals import malformed, name_taken, profile_issues, raise_all
 from .relationships import relationship_between
 from .rows import citation
+from .stating import Arguments, add_element, add_relationship
 from .ways import Habits
-from .writing import Arguments, Warnings, add_element, add_relationship, name_warning
 
 
 class Building:
@@ -46,7 +48,7 @@ class Building:
             made = add_relationship(self._unit, self._model_id, kind, source["id"], target["id"])
             self.relationships.append(made)
 
-    def answer(self, name: str, main: dict[str, Any], warnings: Warnings) -> Answer:
+    def answer(self, name: str, main: dict[str, Any], warnings: Notices) -> Answer:
         """What was made, around the main thing of it."""
         data = {
             name: main,
@@ -62,10 +64,10 @@ class Building:
 def create_capability_structure(unit: Unit, arguments: Arguments, habits: Habits) -> Answer:
     """A capability, what it is composed of, and the value streams that it serves."""
     issues: list[Issue] = []
-    model_id = _model(unit, arguments.get("model_id"), issues)
+    model_id = model_for(unit, arguments.get("model_id"), issues)
     streams, parts = arguments.get("value_streams", []), arguments.get("sub_capabilities", [])
     issues += _repeated("value_streams", streams) + _repeated("sub_capabilities", parts, [arguments["name"]])
-    warnings = _taken(unit, habits, model_id, "Capability", arguments["name"], "name", issues)
+    warnings = name_for(unit, habits, model_id, "Capability", arguments["name"], issues)
     known_streams = _known(unit, habits, model_id, "ValueStream", "value_streams", streams, issues)
     known_parts = _known(unit, habits, model_id, "Capability", "sub_capabilities", parts, issues)
     issues += profile_issues("Capability", arguments.get("profile"), whole="profile" in arguments)
@@ -83,11 +85,7 @@ def create_capability_structure(unit: Unit, arguments: Arguments, habits: Habits
     for name in parts:
         building.relate("Composition", capability, _made(building, "Capability", name, known_parts))
     if "profile" not in arguments:
-        warnings.append(
-            warning(
-                "PROFILE_MISSING", "The Capability has no profile.", "profile", "Say owner, criticality, lifecycle."
-            )
-        )
+        warnings.append(profile_missing("Capability", ", ".join(metamodel().profiles["Capability"]["required"])))
     return building.answer("capability", {**capability, "revision": capability["version"]}, warnings)
 
 
@@ -100,9 +98,8 @@ def add_component_to_capability(unit: Unit, arguments: Arguments, habits: Habits
     model_id = capability["model_id"] if capability else None
     services = arguments.get("services", [])
     issues += _repeated("services", services)
-    warnings = _taken(
-        unit, habits, model_id, "ApplicationComponent", arguments["component_name"], "component_name", issues
-    )
+    named = ("ApplicationComponent", arguments["component_name"])
+    warnings = name_for(unit, habits, model_id, *named, issues, field="component_name")
     known = _known(unit, habits, model_id, "ApplicationService", "services", services, issues)
     raise_all(issues)
     assert capability is not None
@@ -121,14 +118,6 @@ def _made(building: Building, kind: str, name: str, known: Mapping[str, dict[str
     return building.reuse(existing) if existing else building.element(kind, name)
 
 
-def _model(unit: Unit, model_id: str | None, issues: list[Issue]) -> str | None:
-    try:
-        return effective_model(unit, model_id)
-    except Invalid as refused:
-        issues.extend(refused.issues)
-        return None
-
-
 def _repeated(field: str, names: Sequence[str], besides: Sequence[str] = ()) -> list[Issue]:
     seen = {folded(name) for name in besides}
     issues = []
@@ -137,19 +126,6 @@ def _repeated(field: str, names: Sequence[str], besides: Sequence[str] = ()) -> 
             issues.append(malformed(f"/{field}/{index}", "this name is there twice", "Name each one once."))
         seen.add(folded(name))
     return issues
-
-
-def _taken(
-    unit: Unit, habits: Habits, model_id: str | None, kind: str, name: str, field: str, issues: list[Issue]
-) -> Warnings:
-    policy = habits.on_duplicate(unit.context)
-    taken = elements_named(unit, model_id, name, [kind]) if model_id and policy != "allow" else []
-    if not taken:
-        return []
-    if policy == "warn":
-        return [name_warning(taken[0])]
-    issues.append(name_taken(unit, taken[0], name, field))
-    return []
 
 
 def _known(

@@ -9,7 +9,7 @@ from typing import Any
 from engross.flows import Normaliser
 
 from .metamodel import Meant, metamodel
-from .refusals import warning
+from .notices import notice
 
 Arguments = dict[str, Any]
 
@@ -58,4 +58,4 @@ def _settle(
     found = find(given)
     if found is not None and not found.spelled_out:
         arguments[name] = found.type
-        warnings.append(warning("ALIAS_USED", f"Read as {found.type}.", name, found.type))
+        warnings.append(notice("ALIAS_USED", f"Read as {found.type}.", name, found.type))

@@ -30,8 +30,8 @@ class Embedder(Protocol):
 
     name: str
 
-    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """One vector for each text."""
+    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        """One vector for each text; None while it is away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from engross import __version__
 from engross.replies import Coded, Trace, record_crash, reply_of
 
-from . import calls, doctor, files, proposals, running, tokens, upkeep
+from . import calls, doc, doctor, files, flow, memory, model, proposals, running, tokens, upkeep, why
 from .answering import finish
 from .flow_command import ARGUMENTS, namespace_command, outlines_at, refuse_command
 from .looks import markup
@@ -81,6 +81,7 @@ for command in (
     calls.flows,
     calls.call,
     calls.facts,
+    why.why,
     files.upload,
     files.download,
     doctor.doctor,
@@ -91,5 +92,9 @@ for command in (
 ):
     app.command()(command)
 app.command("mcp", context_settings=running.PASSED_ON, add_help_option=False)(running.mcp)
+app.add_typer(doc.app, name="doc")
+app.add_typer(flow.app, name="flow")
 app.add_typer(proposals.app, name="proposals")
+app.add_typer(memory.app, name="memory")
+app.add_typer(model.app, name="model")
 app.add_typer(tokens.app, name="token")

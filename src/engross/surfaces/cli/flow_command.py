@@ -72,7 +72,7 @@ class Namespace(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, those of the flows last."""
         names = [outline.name for outline in outlines_at(ctx).values() if outline.namespace == self.name]
-        return [*super().list_commands(ctx), *names]
+        return list(dict.fromkeys([*super().list_commands(ctx), *names]))
 
 
 def namespace_command(name: str) -> Any:

@@ -21,7 +21,8 @@ from engross.surfaces.client.connect import ADDRESSES
 
 PANEL = "Which office"
 DEFAULT_ROLE: Role = "curator"
-_DECIDED_THERE = ("data", "store", "capability", "role", "tenant")
+_DECIDED_THERE = ("data", "store", "capability", "root", "role", "tenant")
+_SEVERAL = ("capability", "root")
 
 Data = Annotated[
     Path | None,
@@ -47,6 +48,15 @@ Capability = Annotated[
         "--capability",
         help="A file that defines aggregates; may be repeated.",
         metavar="FILE",
+        rich_help_panel=PANEL,
+    ),
+]
+Root = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--root",
+        help="A folder that documents may lie in, instead of the data folder's; may be repeated.",
+        metavar="DIR",
         rich_help_panel=PANEL,
     ),
 ]
@@ -87,6 +97,7 @@ class Place(NamedTuple):
     data: Path | None = None
     store: str | None = None
     capability: Sequence[Path] | None = None
+    root: Sequence[Path] | None = None
     url: str | None = None
     token: str | None = None
     role: str | None = None
@@ -95,7 +106,7 @@ class Place(NamedTuple):
     @property
     def settings(self) -> Settings:
         """The settings of an office in a folder."""
-        return settings_at(self.data, self.store, self.capability)
+        return settings_at(self.data, self.store, self.capability, self.root)
 
     @contextmanager
     def client(self, usual_role: Role = DEFAULT_ROLE) -> Iterator[Client]:
@@ -135,15 +146,26 @@ class Place(NamedTuple):
         return Client(EmbeddedPort(office, self.tenant or DEFAULT_TENANT, principal, "cli"))
 
 
-def settings_at(data: Path | None, store: str | None, capability: Sequence[Path] | None = None) -> Settings:
+def settings_at(
+    data: Path | None,
+    store: str | None,
+    capability: Sequence[Path] | None = None,
+    root: Sequence[Path] | None = None,
+) -> Settings:
     """The settings of the office in a folder; what a command does not say, the environment does."""
-    return Settings.from_environment(data=data, store=store, capabilities=list(capability) if capability else None)
+    return Settings.from_environment(
+        data=data,
+        store=store,
+        capabilities=list(capability) if capability else None,
+        document_roots=list(root) if root else None,
+    )
 
 
 OPTIONS: Mapping[str, Any] = {
     "data": Data,
     "store": Store,
     "capability": Capability,
+    "root": Root,
     "url": _Url,
     "token": _Token,
     "role": _Role,
@@ -191,7 +213,7 @@ def scanned(arguments: Sequence[str]) -> Place:
         if not word.startswith("--") or name not in OPTIONS:
             continue
         value = value if given else next(words, "")
-        if name == "capability":
+        if name in _SEVERAL:
             found.setdefault(name, []).append(Path(value))
         else:
             found[name] = Path(value) if name == "data" else value

@@ -12,7 +12,7 @@ import typer
 
 from engross.office import Settings
 
-from .place import Capability, Data, Store
+from .place import Capability, Data, Root, Store
 from .printing import say
 from .stdio import split_toolsets
 
@@ -27,11 +27,15 @@ def serve(
     data: Data = None,
     store: Store = None,
     capability: Capability = None,
+    root: Root = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = 8080,
     unix_socket: Annotated[Path | None, typer.Option(help="Listen at this socket instead.", metavar="FILE")] = None,
     toolsets: Annotated[str | None, typer.Option(help="Toolsets to list, separated by commas.")] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every write. Wins over everything.")] = False,
+    own_ports: Annotated[
+        bool, typer.Option("--own-ports", help="Open the ports that documents ask for, besides this one.")
+    ] = False,
     no_auth: Annotated[
         bool, typer.Option("--no-auth", help="Let everybody in who reaches the port; only on this machine.")
     ] = False,
@@ -43,6 +47,7 @@ def serve(
         data=data,
         store=store,
         capabilities=list(capability) if capability else None,
+        document_roots=list(root) if root else None,
         read_only=read_only or None,
     )
     run(
@@ -51,6 +56,7 @@ def serve(
         port=port,
         unix_socket=unix_socket,
         auth=not no_auth,
+        own_ports=own_ports,
         toolsets=split_toolsets(toolsets),
         told=lambda address: _tell(settings, address),
     )

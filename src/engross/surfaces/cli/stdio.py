@@ -25,6 +25,10 @@ OPTIONS: Sequence[tuple[str, dict[str, object]]] = (
     ("--toolsets", {"metavar": "A,B", "help": "toolsets to list, separated by commas"}),
     ("--read-only", {"action": "store_true", "help": "refuse every write; wins over everything"}),
     (
+        "--root",
+        {"action": "append", "type": Path, "metavar": "DIR", "help": "a folder that documents may lie in; repeatable"},
+    ),
+    (
         "--capability",
         {"action": "append", "type": Path, "metavar": "FILE", "help": "a file that defines aggregates; repeatable"},
     ),
@@ -72,9 +76,10 @@ def _serve(options: Namespace) -> None:
         data=options.data,
         store=options.store,
         capabilities=options.capability,
+        document_roots=options.root,
         read_only=options.read_only or None,
     )
-    office = open_office(settings)
+    office = open_office(settings, accept_documents=True)
     try:
         caller = office.door.stdio_caller(options.role, settings.data, tenant=options.tenant or DEFAULT_TENANT)
         run_loop(serve_stdio(Desk(office, toolsets=split_toolsets(options.toolsets)), caller))

@@ -77,12 +77,10 @@ def migrate(
     json: AsJson = False,
 ) -> None:
     """Bring an office's tables up to date, those of its capabilities too."""
-    from engross.office.capabilities import load_capabilities
     from engross.office.maintenance import migrate_office
 
     def work() -> Reply:
-        settings = settings_at(data, store, capability)
-        return migrate_office(settings, load_capabilities(settings.capabilities, settings.data), dry_run=dry_run)
+        return migrate_office(settings_at(data, store, capability), dry_run=dry_run)
 
     finish(attempt(work), json=json, show=_print_data)
 

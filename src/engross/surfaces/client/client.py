@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
 from typing import IO, Any, Unpack, get_args
@@ -155,8 +155,8 @@ class Calling:
     def __dir__(self) -> list[str]:
         return [name.replace("-", "_") for name in self._names()]
 
-    def _names(self) -> tuple[str, ...]:
-        return self._client._port.namespaces().get(self._namespace, ())
+    def _names(self) -> Collection[str]:
+        return self._client._port.flow_names(self._namespace)
 
 
 class Method:

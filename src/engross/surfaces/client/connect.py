@@ -11,8 +11,8 @@ import orjson
 
 from engross.calls import DEFAULT_TENANT, Clock, Principal, now
 from engross.flows import Aggregate
-from engross.office import Office, Settings
-from engross.office.capabilities import load_capabilities
+from engross.office import Settings
+from engross.office.capabilities import open_office
 from engross.office.door.local import os_user
 from engross.replies import Failed, reply_of
 
@@ -47,7 +47,7 @@ def connect(
     folder = Path(data) if data is not None else None
     try:
         chosen = Settings.from_environment(data=folder, **settings)
-        office = Office(chosen, (*aggregates, *load_capabilities(chosen.capabilities, chosen.data)), clock=clock)
+        office = open_office(chosen, *aggregates, clock=clock)
     except Failed as failure:
         answer = reply_of(failure)
         failure.add_note(f"{answer.message} {orjson.dumps(answer.data).decode()}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import IO, Any
 
 from engross.calls import Principal, Surface
@@ -57,9 +56,14 @@ class EmbeddedPort:
             return reply_of(refusal).traced(answer.trace or Trace.new(), GET)
         return answer
 
-    def namespaces(self) -> Mapping[str, tuple[str, ...]]:
-        """The names of all flows, by namespace."""
-        return self._names
+    def namespaces(self) -> Collection[str]:
+        """The names of all aggregates."""
+        return self.office.catalogue.namespaces
+
+    def flow_names(self, namespace: str) -> Collection[str]:
+        """The names of an aggregate's flows."""
+        aggregate = self.office.catalogue.aggregate(namespace)
+        return tuple(aggregate.flows) if aggregate else ()
 
     def outlines(self) -> Mapping[str, Outline]:
         """Every flow by ref."""
@@ -68,10 +72,6 @@ class EmbeddedPort:
     def close(self) -> None:
         """Close the office."""
         self.office.close()
-
-    @cached_property
-    def _names(self) -> dict[str, tuple[str, ...]]:
-        return {aggregate.namespace: tuple(aggregate.flows) for aggregate in self.office.catalogue.aggregates}
 
     def _kept(self, told: Mapping[str, Any], stream: IO[bytes]) -> Reply:
         try:

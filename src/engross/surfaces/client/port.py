@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Collection, Coroutine, Mapping
 from typing import IO, Any, Protocol, TypedDict
 
 from engross.replies import Reply
@@ -39,8 +39,11 @@ class Port(Protocol):
     def download(self, content_hash: str, target: IO[bytes]) -> Reply:
         """Write the bytes of a file that is on the record to a stream."""
 
-    def namespaces(self) -> Mapping[str, tuple[str, ...]]:
-        """The names of all flows, by namespace; empty while the office cannot say."""
+    def namespaces(self) -> Collection[str]:
+        """The names of all aggregates; empty while the office cannot say."""
+
+    def flow_names(self, namespace: str) -> Collection[str]:
+        """The names of an aggregate's flows; empty while the office cannot say."""
 
     def outlines(self) -> Mapping[str, Outline]:
         """Every flow by ref; raises Failed while the office cannot say."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from hashlib import sha256
@@ -108,19 +108,23 @@ class RemotePort:
             return _unreachable("the bytes did not arrive whole").traced(answer.trace or Trace.new(), GET)
         return answer
 
-    def namespaces(self) -> Mapping[str, tuple[str, ...]]:
-        """The names of all flows, by namespace; none while the office cannot be reached."""
-        names: dict[str, tuple[str, ...]] = {}
-        try:
-            for outline in self._outlines.values():
-                names[outline.namespace] = (*names.get(outline.namespace, ()), outline.name)
-        except Failed:
-            return {}
-        return names
+    def namespaces(self) -> Collection[str]:
+        """The names of all aggregates; none while the office cannot be reached."""
+        return {outline.namespace for outline in self._told()}
+
+    def flow_names(self, namespace: str) -> Collection[str]:
+        """The names of an aggregate's flows; none while the office cannot be reached."""
+        return [outline.name for outline in self._told() if outline.namespace == namespace]
 
     def outlines(self) -> Mapping[str, Outline]:
         """Every flow by ref."""
         return self._outlines
+
+    def _told(self) -> Collection[Outline]:
+        try:
+            return self._outlines.values()
+        except Failed:
+            return ()
 
     def close(self) -> None:
         """Let go."""

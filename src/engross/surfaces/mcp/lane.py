@@ -65,8 +65,8 @@ class Lane:
 
     def __init__(self, window: Window) -> None:
         self._window = window
-        tools = window.desk.catalogue.tools()
-        self._flows = {tool.name: tool.flow for tool in tools if self._is_plain_tool(tool)}
+        self._edition = -1
+        self._flows: dict[str, Flow] = {}
         self._envelopes: set[bytes] = set()
 
     async def answered(self, scope: Scope, headers: Mapping[bytes, bytes], body: bytes, send: Send) -> bool:
@@ -99,7 +99,7 @@ class Lane:
         if not _is_plain_message(message):
             return None
         params = message["params"]
-        flow = self._flows.get(params["name"])
+        flow = self._plain_flows().get(params["name"])
         if flow is None or params["name"].encode() != headers[b"mcp-name"]:
             return None
         if not self._is_envelope(version, params["_meta"]):
@@ -107,6 +107,13 @@ class Lane:
         if _may_ask(flow) and _can_ask(params["_meta"]):
             return None
         return Plain(message["id"], flow, params["arguments"], params["_meta"])
+
+    def _plain_flows(self) -> dict[str, Flow]:
+        desk = self._window.desk
+        if self._edition != desk.edition:
+            self._edition = desk.edition
+            self._flows = {tool.name: tool.flow for tool in desk.catalogue.tools() if self._is_plain_tool(tool)}
+        return self._flows
 
     def _is_plain_tool(self, tool: Tool) -> bool:
         """Whether calling the flow behind a tool is all there is to it. What the desk hides is not there."""

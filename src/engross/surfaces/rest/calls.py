@@ -31,12 +31,13 @@ class Calls:
         self._desk = desk
         self._base = base_url
         self._settings = desk.office.settings
-        self._flows = {flow.ref: flow for flow in desk.flows}
+        self._edition = -1
+        self._flows: dict[str, Flow] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         ref = "{namespace}.{flow}".format_map(scope["path_params"])
-        asked, flow = Asked(scope), self._flows.get(ref)
+        asked, flow = Asked(scope), self._known().get(ref)
         caller: Caller = scope["state"]["caller"]
         if asked.method == "OPTIONS" and flow is not None:
             await send_empty(send, 204, {"allow": ", ".join(methods_of(flow))})
@@ -55,6 +56,12 @@ class Calls:
         else:
             answer = await self._desk.call(caller, ref, arguments, "rest", **trace, **options)
         await self._answered(scope, send, asked, flow, answer, dry_run=options.get("dry_run", False))
+
+    def _known(self) -> dict[str, Flow]:
+        if self._edition != self._desk.edition:
+            self._edition = self._desk.edition
+            self._flows = {flow.ref: flow for flow in self._desk.flows}
+        return self._flows
 
     def _missing(self, ref: str) -> Flow:
         """Never a flow: what the catalogue does not have, it refuses, and what is hidden is not there either."""

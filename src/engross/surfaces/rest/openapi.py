@@ -13,6 +13,7 @@ from engross.surfaces.desk import Desk
 
 from .arguments import KEY, VERSION
 from .components import FAILURES, REF, Json, components, header, parameter, schema
+from .exposed_paths import exposed_paths, exposed_tags
 
 OPENAPI = "3.1.1"
 ABOUT = "x-engross"
@@ -48,14 +49,20 @@ def openapi_document(desk: Desk, base_url: str = "") -> Json:
         "tags": [
             *(_tag(aggregate) for aggregate in _aggregates(flows)),
             {"name": FILES, "description": "Bytes that are too many for a call."},
+            *exposed_tags(desk),
         ],
         "paths": {
             **{f"/v1/{flow.aggregate.namespace}/{flow.name}": _path(flow, tools[flow.ref]) for flow in flows},
             "/v1/blobs": _uploads(desk.catalogue.flow(KEEP)),
             "/v1/blobs/{content_hash}": _downloads(desk.catalogue.flow(GET)),
+            **exposed_paths(desk, _answers_of, lambda flow: {ABOUT: _about(flow, tools.get(flow.ref, []))}),
         },
         "components": components({_answer_of(flow): _answer(flow) for flow in flows}),
     }
+
+
+def _answers_of(flow: Flow) -> Json:
+    return _responses(flow, WRITTEN if flow.writes else READ)
 
 
 def _tools_of(desk: Desk, flows: Iterable[Flow]) -> dict[str, list[Tool]]:

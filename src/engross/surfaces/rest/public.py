@@ -27,26 +27,44 @@ Shown = Callable[[Scope], tuple[str, bytes]]
 
 
 class Description:
-    """The API's description, made once."""
+    """The API's description, made once for each edition of the office's flows."""
 
     def __init__(self, desk: Desk, base_url: str) -> None:
         self._desk = desk
         self._base = base_url
+        self._made = _Made(desk, base_url)
 
     def openapi(self, scope: Scope) -> tuple[str, bytes]:
         """For programs."""
-        return JSON, self._json
+        return JSON, self._current().json
 
     def docs(self, scope: Scope) -> tuple[str, bytes]:
         """For people, or for a program that says so."""
-        return (JSON, self._json) if wants_json(scope) else (HTML, self._page)
+        made = self._current()
+        return (JSON, made.json) if wants_json(scope) else (HTML, made.page)
+
+    def _current(self) -> _Made:
+        if self._made.edition != self._desk.edition:
+            self._made = _Made(self._desk, self._base)
+        return self._made
+
+
+class _Made:
+    """The description of one edition."""
+
+    def __init__(self, desk: Desk, base_url: str) -> None:
+        self.edition = desk.edition
+        self._desk = desk
+        self._base = base_url
 
     @cached_property
-    def _json(self) -> bytes:
+    def json(self) -> bytes:
+        """For programs."""
         return orjson.dumps(openapi_document(self._desk, self._base))
 
     @cached_property
-    def _page(self) -> bytes:
+    def page(self) -> bytes:
+        """For people."""
         return docs_page(openapi_document(self._desk, self._base))
 
 

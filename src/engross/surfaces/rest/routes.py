@@ -9,7 +9,9 @@ from engross.surfaces.desk import Desk
 
 from .blobs import ADDRESS, Downloads, Uploads
 from .calls import Calls
+from .exposed import Below
 from .public import Description, Nowhere, Public, problem, problems
+from .skills import Skills
 
 TAKEN = "blobs"
 """A namespace that would lie where the files are."""
@@ -31,4 +33,6 @@ def rest_routes(desk: Desk, *, base_url: str = "") -> list[BaseRoute]:
         Route("/docs", Public(description.docs, base), name="docs"),
         Route("/problems", Public(problems, base), name="problems"),
         Route("/problems/{code}", Public(problem, base), name="problem"),
+        *(Route(path, Skills(desk, base), name="skills") for path in ("/skills", "/skills/{rest:path}")),
+        Below(desk, base),
     ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engross.calls import Caller
+from engross.flows import Listener
 from engross.replies import Invalid, Reply, codes
 from engross.replies.calllog import outcome_of
 from engross.surfaces.desk import Desk
@@ -24,6 +25,7 @@ from .health import Health
 from .logs import OF_TYPE, write_line
 from .metrics import Metrics
 from .names import Names, public_base
+from .own_ports import NO_LISTENERS, OwnPorts
 from .pages import Pages
 
 _log = logging.getLogger("engross.serving")
@@ -35,19 +37,31 @@ READING = ("GET", "HEAD")
 MCP_PATHS = (MCP, f"{MCP}/")
 
 
-def make_app(desk: Desk, *, host: str = "127.0.0.1", port: int | None = None, nobody: Caller | None = None) -> App:
-    """Serve a desk at an address.
+def make_app(
+    desk: Desk,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    nobody: Caller | None = None,
+    listeners: Mapping[int, Listener] = NO_LISTENERS,
+) -> App:
+    """Serve a desk at an address. `listeners` are the ports at which one exposure is reached and nothing else.
 
     Host headers are held against the address and the settings. `nobody` is who everybody is when no credential is asked
     for; that is for this machine alone, and `serve` sees to it.
     """
-    return App(desk, Names(host, port, desk.office.settings), nobody)
+    names = Names(host, port, desk.office.settings)
+    for own, listener in listeners.items():
+        names.listens_at(listener.address, own)
+    return App(desk, names, nobody, listeners)
 
 
 class App:
     """The ASGI application. Who runs it also ends it, with `drain`."""
 
-    def __init__(self, desk: Desk, names: Names, nobody: Caller | None) -> None:
+    def __init__(
+        self, desk: Desk, names: Names, nobody: Caller | None, listeners: Mapping[int, Listener] = NO_LISTENERS
+    ) -> None:
         office, settings = desk.office, desk.office.settings
         self._mcp = mcp_app(desk)
         self._rest = Router(
@@ -58,6 +72,7 @@ class App:
         )
         self.metrics = Metrics(office, lambda: len(self.guard.running))
         desk.observers.append(self.metrics.observe)
+        self._own = OwnPorts(desk, listeners)
         pages = Pages(office, self.metrics)
         health = Health(office, lambda: self.guard.closing)
         self._pages: dict[str, ASGIApp] = {
@@ -73,12 +88,13 @@ class App:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or live a life."""
-        await self.guard(scope, receive, send)
+        await self.guard(self._own.placed(scope), receive, send)
 
     async def drain(self, seconds: float) -> None:
         """Take no more requests, let calls end within this time, then end what has no end of its own."""
         self.guard.closing = True
         self._mcp.end_streams()
+        self._own.end_streams()
         self._deadline = min(self._deadline, time.monotonic() + seconds)
         await self._wait_while(self._is_busy, seconds)
         await self._wait_while(self._is_running, STREAM_SECONDS)
@@ -108,7 +124,8 @@ class App:
         if scope["type"] == "http":
             path = scope["path"]
             if path in MCP_PATHS:
-                await self._mcp(scope, receive, send)
+                mcp = self._own.mcp(scope) or self._mcp
+                await mcp(scope, receive, send)
                 return
             page = self._pages.get(path)
             if page is not None:
@@ -119,7 +136,7 @@ class App:
 
     @asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:
-        async with self._mcp.run():
+        async with self._mcp.run(), self._own.run():
             yield
 
     def _note(self, answer: Reply, scope: Scope) -> None:

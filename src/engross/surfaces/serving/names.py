@@ -34,7 +34,8 @@ class Names:
     """The names that requests may be addressed to, and the origins that they may come from."""
 
     def __init__(self, host: str, port: int | None, settings: Settings) -> None:
-        self._exact = {named for name in (*LOOPBACK_NAMES, bracketed(host)) for named in _spellings(name, port)}
+        self._exact: set[Named] = set()
+        self.listens_at(host, port)
         self._any_port: set[str] = set()
         for named in map(_host_setting, _listed(settings.hosts)):
             if named.port is None:
@@ -45,6 +46,11 @@ class Names:
             self._exact.update(_spellings(*_public_authority(settings.public_url)))
         self._foreign = {_origin_setting(origin) for origin in _listed(settings.origins)}
         self._known: set[bytes] = set()
+
+    def listens_at(self, host: str, port: int | None) -> None:
+        """We also listen there."""
+        here = (*LOOPBACK_NAMES, bracketed(host))
+        self._exact.update(named for name in here for named in _spellings(name, port))
 
     def answers_to(self, host: bytes, here: Here) -> bool:
         """Whether a Host header names us. `here` is our own end of the connection."""

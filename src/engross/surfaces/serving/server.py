@@ -7,6 +7,7 @@ import resource
 import socket
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextlib import closing as closing_socket
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -104,13 +105,15 @@ def serve(
     port: int = DEFAULT_PORT,
     unix_socket: Path | None = None,
     auth: bool = True,
+    own_ports: bool = False,
     toolsets: Collection[str] | None = None,
     told: Callable[[Address], None] = lambda address: None,
     patience: Patience | None = None,
 ) -> None:
     """Open an office and serve it until SIGTERM or SIGINT; then finish what runs, seal, close, and return.
 
-    `told` is called with the address once calls are taken. Failed, before anything is served, when that cannot be.
+    `own_ports` opens the ports that documents ask for besides. `told` is called with the address once calls are taken.
+    Failed, before anything is served, when that cannot be.
     """
     place = Place(host, port, unix_socket)
     if not auth:
@@ -118,16 +121,27 @@ def serve(
     configure_logs(settings.log_level)
     _make_room_for_connections()
     with place.bound() as listening, ExitStack() as closing:
-        office = open_office(settings, *aggregates)
+        office = open_office(settings, *aggregates, accept_documents=True)
         closing.callback(office.close)
         desk = Desk(office, toolsets=toolsets, observers=[CallLog(office.catalogue).observe])
         if (spans := spans_for(settings, office.catalogue)) is not None:
             desk.observers.append(spans.observe)
             closing.callback(spans.close)
         place = place.found(listening)
-        app = make_app(desk, host=host, port=place.port, nobody=None if auth else _nobody(office))
+        listeners = office.catalogue.listeners if own_ports else ()
+        if not auth:
+            for one in listeners:
+                refuse_strangers(settings, Place(one.address, one.port))
+        more = [closing.enter_context(closing_socket(bind(one.address, one.port))) for one in listeners]
+        app = make_app(
+            desk,
+            host=host,
+            port=place.port,
+            nobody=None if auth else _nobody(office),
+            listeners={one.port: one for one in listeners},
+        )
         address = _address(office, place, auth)
-        _Server(app, settings, patience, lambda: _begun(address, told)).run([listening])
+        _Server(app, settings, patience, lambda: _begun(address, told)).run([listening, *more])
     _log.info("ended")
 
 

@@ -17,6 +17,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from engross.replies import Reply, Trace, codes, http, reply
 
+from .exchange import Exchange
+
 CANCELLED_BY_LEAVING = ("/mcp",)
 """Where a client that closes its side takes its request back. MCP has no other way to say so over HTTP."""
 
@@ -159,6 +161,8 @@ class Wire(HttpToolsProtocol):
             self._refuse(reply(codes.MALFORMED_INPUT, {"problem": "this is not HTTP as we know it"}))
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        # uvicorn makes its own kind of cycle, and leaves no choice.
+        cycle.__class__ = Exchange
         self._answered = cycle
         super()._start_asgi_task(cycle, app)
 

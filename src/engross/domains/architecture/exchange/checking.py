@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engross.replies import Issue, codes
 
 from ..metamodel import RELATIONSHIP, metamodel
 from ..names import LONGEST_NAME, folded
-from ..refusals import malformed, warning
-from ..rules import MEMBERSHIP, NOT_TO_ITSELF
+from ..notices import notice
+from ..refusals import malformed
+from ..rules import NOT_TO_ITSELF
 from .exchange_xml import NAMELESS
+from .junctions import at_odds_at_junctions
 from .parcel import Parcel, Piece
 from .views_in import dangling
 
@@ -23,7 +25,9 @@ class Findings(NamedTuple):
     """What was found out about a parcel before it is taken over."""
 
     issues: list[Issue]
-    """What hinders it in any case."""
+    """What hinders it in any case; of very much, the first."""
+    problems: int
+    """How much that is."""
     illegal: list[dict[str, Any]]
     """Relationships that the metamodel does not allow, by their ids in the file."""
     warnings: list[dict[str, Any]]
@@ -52,8 +56,16 @@ def check(parcel: Parcel) -> Findings:
     kinds = {piece.id: piece.said["type"] for piece in parcel.elements}
     kinds |= dict.fromkeys((piece.id for piece in parcel.relationships), RELATIONSHIP)
     issues += [*_end_issues(parcel, kinds), *dangling(parcel)]
-    illegal = [] if issues else _illegal(parcel, kinds)
-    return Findings(issues[:MOST_TOLD], illegal, _doubles(parcel))
+    return Findings(issues[:MOST_TOLD], len(issues), illegal(parcel.relationships, kinds), _doubles(parcel))
+
+
+def illegal(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The relationships that the metamodel does not allow, between things of these kinds."""
+    whole = [piece for piece in relationships if piece.said["source_id"] in kinds and piece.said["target_id"] in kinds]
+    found = [_told(piece, "INVALID_RELATIONSHIP", kinds) for piece in whole if not _is_known(piece, kinds)]
+    known = {one["id"] for one in found}
+    at_odds = at_odds_at_junctions([piece for piece in whole if piece.id not in known], kinds)
+    return found + [_told(piece, "JUNCTION_CONFLICT", kinds) for piece in at_odds]
 
 
 def _id_issues(parcel: Parcel) -> list[Issue]:
@@ -79,43 +91,11 @@ def _end_issues(parcel: Parcel, kinds: Mapping[str, str]) -> list[Issue]:
     ]
 
 
-def _illegal(parcel: Parcel, kinds: Mapping[str, str]) -> list[dict[str, Any]]:
-    found = [
-        _told(piece, "INVALID_RELATIONSHIP", kinds) for piece in parcel.relationships if not _is_known(piece, kinds)
-    ]
-    known = {one["id"] for one in found}
-    return found + [
-        _told(piece, "JUNCTION_CONFLICT", kinds)
-        for piece in _at_odds_at_junctions(parcel, kinds)
-        if piece.id not in known
-    ]
-
-
 def _is_known(piece: Piece, kinds: Mapping[str, str]) -> bool:
     kind, source, target = piece.said["type"], piece.said["source_id"], piece.said["target_id"]
     if source == target and kind in NOT_TO_ITSELF:
         return False
     return metamodel().allows(kind, kinds[source], kinds[target])
-
-
-def _at_odds_at_junctions(parcel: Parcel, kinds: Mapping[str, str]) -> list[Piece]:
-    """Relationships that meet others of another type at a junction, or join through it what they may not."""
-    joined: dict[str, list[Piece]] = {}
-    for piece in parcel.relationships:
-        for end in ("source_id", "target_id"):
-            at = piece.said[end]
-            if metamodel().is_junction(kinds[at]) and piece.said["type"] not in MEMBERSHIP:
-                joined.setdefault(at, []).append(piece)
-    wrong: list[Piece] = []
-    for junction, pieces in joined.items():
-        usual = Counter(piece.said["type"] for piece in pieces).most_common(1)[0][0]
-        wrong += [piece for piece in pieces if piece.said["type"] != usual]
-        sources = [kinds[one.said["source_id"]] for one in pieces if one.said["target_id"] == junction]
-        for piece in (one for one in pieces if one.said["source_id"] == junction):
-            target = kinds[piece.said["target_id"]]
-            if any(not metamodel().allows(usual, source, target) for source in sources):
-                wrong.append(piece)
-    return list({piece.id: piece for piece in wrong}.values())
 
 
 def _told(piece: Piece, key: str, kinds: Mapping[str, str]) -> dict[str, Any]:
@@ -134,7 +114,7 @@ def _doubles(parcel: Parcel) -> list[dict[str, Any]]:
     counted = Counter((piece.said["type"], folded(piece.said["name"])) for piece in parcel.elements)
     doubled = [(kind, name, count) for (kind, name), count in counted.items() if count > 1 and name]
     return [
-        warning(
+        notice(
             "DUPLICATE_NAME", f"{count} elements of type {kind} are called {name}.", "content", "Merge or rename them."
         )
         for kind, name, count in doubled[:MOST_TOLD]

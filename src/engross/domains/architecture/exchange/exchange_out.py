@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
+from ..markup import escaped, legal, quoted
 from ..metamodel import metamodel
 from .exchange_xml import NAMELESS, NAMESPACE
 from .trees import XSI
@@ -22,7 +22,6 @@ REFERENCES = frozenset(
 
 _FIRST = re.compile(r"[^\W\d]|_")
 _STRANGE = re.compile(r"[^\w.\-]")
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FOREIGN = re.compile(r"\{([^}]*)\}(.*)", re.DOTALL)
 
 Thing = Mapping[str, Any]
@@ -60,11 +59,11 @@ class _Writer:
     def lines(self) -> Iterator[str]:
         """The file, piece by piece."""
         body = list(self._body())
-        spaces = "".join(f" xmlns:{prefix}={quoteattr(uri)}" for uri, prefix in sorted(self._prefixes.items()))
+        spaces = "".join(f" xmlns:{prefix}={quoted(uri)}" for uri, prefix in sorted(self._prefixes.items()))
         yield '<?xml version="1.0" encoding="UTF-8"?>\n'
         yield (
             f'<model xmlns="{NAMESPACE}" xmlns:xsi="{XSI}"{spaces} xsi:schemaLocation="{NAMESPACE} {SCHEMA}"'
-            f" identifier={quoteattr(ncname(self._model['external_id']))}>\n"
+            f" identifier={quoted(ncname(self._model['external_id']))}>\n"
         )
         yield from body
         yield "</model>\n"
@@ -93,20 +92,20 @@ class _Writer:
             yield f" </{name}>\n"
 
     def _element(self, one: Thing) -> str:
-        attributes = f"identifier={quoteattr(self._names[one['id']])} xsi:type={quoteattr(one['type'])}"
+        attributes = f"identifier={quoted(self._names[one['id']])} xsi:type={quoted(one['type'])}"
         inside = "".join((*self._described(one, "   "), *self._properties(one, "   ")))
         return f"  <element {attributes}>\n{inside}  </element>\n" if inside else f"  <element {attributes}/>\n"
 
     def _relationship(self, one: Thing) -> str:
         attributes = (
-            f"identifier={quoteattr(self._names[one['id']])} source={quoteattr(self._names[one['source_id']])}"
-            f" target={quoteattr(self._names[one['target_id']])} xsi:type={quoteattr(one['type'])}"
+            f"identifier={quoted(self._names[one['id']])} source={quoted(self._names[one['source_id']])}"
+            f" target={quoted(self._names[one['target_id']])} xsi:type={quoted(one['type'])}"
         )
         if one["type"] == "Access":
             # Tools disagree on the default, so it is never left to them.
-            attributes += f" accessType={quoteattr(one.get('access_type') or 'Access')}"
+            attributes += f" accessType={quoted(one.get('access_type') or 'Access')}"
         if one.get("modifier"):
-            attributes += f" modifier={quoteattr(_legal(one['modifier']))}"
+            attributes += f" modifier={quoted(one['modifier'])}"
         if one.get("is_directed") is not None:
             attributes += f' isDirected="{"true" if one["is_directed"] else "false"}"'
         inside = "".join((*self._described(one, "   "), *self._properties(one, "   ")))
@@ -121,8 +120,8 @@ class _Writer:
             ("documentation", one.get("description"), extra.get("documentation")),
         ):
             for text in _current(value, kept):
-                lang = f" xml:lang={quoteattr(text['lang'])}" if "lang" in text else ""
-                yield f"{indent}<{tag}{lang}>{_escaped(text['value'])}</{tag}>\n"
+                lang = f" xml:lang={quoted(text['lang'])}" if "lang" in text else ""
+                yield f"{indent}<{tag}{lang}>{escaped(text['value'])}</{tag}>\n"
 
     def _properties(self, one: Thing, indent: str) -> Iterator[str]:
         values: Mapping[str, Any] = (one.get("extra") or {}).get("values", {})
@@ -131,11 +130,11 @@ class _Writer:
             return
         yield f"{indent}<properties>\n"
         for key, value in told.items():
-            reference = quoteattr(self._definitions[key]["id"])
+            reference = quoted(self._definitions[key]["id"])
             yield f"{indent} <property propertyDefinitionRef={reference}>"
             for text in _current(_text(value), values.get(key)) or [{"value": ""}]:
-                lang = f" xml:lang={quoteattr(text['lang'])}" if "lang" in text else ""
-                yield f"<value{lang}>{_escaped(text['value'])}</value>"
+                lang = f" xml:lang={quoted(text['lang'])}" if "lang" in text else ""
+                yield f"<value{lang}>{escaped(text['value'])}</value>"
             yield "</property>\n"
         yield f"{indent}</properties>\n"
 
@@ -155,11 +154,11 @@ class _Writer:
 
     @staticmethod
     def _definition(name: str, one: Mapping[str, str]) -> str:
-        identifier, kind = quoteattr(one["id"]), quoteattr(one["type"])
+        identifier, kind = quoted(one["id"]), quoted(one["type"])
         shown = name.removesuffix(f" [{one['id']}]")
         return (
             f"  <propertyDefinition identifier={identifier} type={kind}>\n"
-            f"   <name>{_escaped(shown)}</name>\n  </propertyDefinition>\n"
+            f"   <name>{escaped(shown)}</name>\n  </propertyDefinition>\n"
         )
 
     def _all_views(self) -> Iterator[str]:
@@ -213,15 +212,13 @@ class _Writer:
     def _tree(self, tree: list[Any], indent: str) -> Iterator[str]:
         name, attributes, text, children = tree
         tag = self._qualified(name)
-        told = "".join(
-            f" {self._qualified(key)}={quoteattr(_reference(key, value))}" for key, value in attributes.items()
-        )
+        told = "".join(f" {self._qualified(key)}={quoted(_reference(key, value))}" for key, value in attributes.items())
         if not children:
-            yield f"{indent}<{tag}{told}>{_escaped(text)}</{tag}>\n" if text else f"{indent}<{tag}{told}/>\n"
+            yield f"{indent}<{tag}{told}>{escaped(text)}</{tag}>\n" if text else f"{indent}<{tag}{told}/>\n"
             return
         yield f"{indent}<{tag}{told}>\n"
         if text:
-            yield f"{indent} {_escaped(text)}\n"
+            yield f"{indent} {escaped(text)}\n"
         for child in children:
             yield from self._tree(child, indent + " ")
         yield f"{indent}</{tag}>\n"
@@ -258,18 +255,8 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _escaped(text: str) -> str:
-    # Readers turn a bare carriage return into a line feed.
-    return escape(_legal(text), {"\r": "&#13;"})
-
-
-def _legal(text: str) -> str:
-    """The text without what no XML document can hold."""
-    return _FORBIDDEN.sub("\ufffd", text)
-
-
 def _reference(key: str, value: str) -> str:
-    return ncname(value) if key in REFERENCES else _legal(value)
+    return ncname(value) if key in REFERENCES else legal(value)
 
 
 def _identifiers(tree: list[Any]) -> Iterator[str]:

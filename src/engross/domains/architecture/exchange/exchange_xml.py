@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import chain
+from sys import intern
 from typing import Any
 
 from engross.replies import codes
@@ -9,7 +12,7 @@ from engross.replies import codes
 from ..metamodel import metamodel
 from .parcel import Parcel, Piece, unreadable
 from .texts import described, properties_of, shown, variants
-from .trees import Node, read_tree
+from .trees import Node, Takers, read_tree
 
 NAMESPACE = "http://www.opengroup.org/xsd/archimate/3.0/"
 FORMAT = "exchange_xml"
@@ -19,26 +22,35 @@ KEPT_WHOLE = ("metadata", "organizations")
 
 def read_exchange(content: bytes) -> Parcel:
     """What an exchange file brings. References are resolved by whoever takes it over."""
-    root = read_tree(content, FORMAT, NAMESPACE)
+    parcel = Parcel("Imported model", FORMAT)
+    takers: Takers = {
+        "elements": lambda node: _element(node, parcel) if node.name == "element" else None,
+        "relationships": lambda node: _relationship(node, parcel) if node.name == "relationship" else None,
+    }
+    root = read_tree(content, FORMAT, NAMESPACE, takers)
     if root.name != "model" or root.space:
         raise unreadable(FORMAT, f"the root is not a model of {NAMESPACE}")
     definitions, kinds = _definitions(root)
     name, told, extra = described(root)
-    values, more = properties_of(root, definitions)
-    parcel = Parcel(name or "Imported model", FORMAT, root.get("identifier"), told, dict(values), {**extra, **more})
+    values, more = properties_of(root)
+    parcel.name, parcel.id, parcel.description = name or parcel.name, root.get("identifier"), told
+    parcel.properties, parcel.extra = dict(values), {**extra, **more}
+    _name_properties(parcel, definitions)
     parcel.extra |= {key: found for key in KEPT_WHOLE if (found := [one.as_data() for one in root.all(key)])}
     if kinds:
         parcel.extra["property_definitions"] = kinds
-    _take(root, "elements", "element", parcel.elements, lambda node: _element(node, definitions, parcel))
-    _take(
-        root,
-        "relationships",
-        "relationship",
-        parcel.relationships,
-        lambda node: _relationship(node, definitions, parcel),
-    )
     _views(root, parcel)
     return parcel
+
+
+def _name_properties(parcel: Parcel, definitions: Mapping[str, str]) -> None:
+    """Call properties by their names: a file says what they are called when everything has been said with them."""
+    whole: dict[str, Any] = {"properties": parcel.properties, "extra": parcel.extra}
+    for said in chain([whole], (one.said for one in parcel.things)):
+        for holder, key in ((said, "properties"), (said.get("extra") or {}, "values")):
+            if key in holder:
+                holder[key] = {definitions.get(one, one): value for one, value in holder[key].items()}
+    parcel.properties = whole["properties"]
 
 
 def _definitions(root: Node) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
@@ -56,45 +68,38 @@ def _definitions(root: Node) -> tuple[dict[str, str], dict[str, dict[str, str]]]
     return names, kinds
 
 
-def _take(root: Node, holder: str, name: str, into: list[Piece], read: Any) -> None:
-    found = root.first(holder)
-    for node in found.all(name) if found else ():
-        piece = read(node)
-        if piece is not None:
-            into.append(piece)
-
-
-def _element(node: Node, definitions: dict[str, str], parcel: Parcel) -> Piece | None:
+def _element(node: Node, parcel: Parcel) -> None:
     identifier, kind = node.get("identifier") or "", node.kind
     if kind not in metamodel().creatable_types:
         parcel.refuse(codes.INVALID_ELEMENT_TYPE, identifier, type=(kind or "(none)")[:80])
-        return None
-    name, told, extra = described(node)
-    values, more = properties_of(node, definitions)
-    return Piece(identifier, _said(kind, name, told, values, {**extra, **more}))
+        return
+    parcel.elements.append(Piece(intern(identifier), _said(kind, node)))
 
 
-def _relationship(node: Node, definitions: dict[str, str], parcel: Parcel) -> Piece | None:
+def _relationship(node: Node, parcel: Parcel) -> None:
     identifier, kind = node.get("identifier") or "", node.kind
     if kind not in metamodel().relationship_types:
         parcel.refuse(codes.INVALID_RELATIONSHIP_TYPE, identifier, type=(kind or "(none)")[:80])
-        return None
-    name, told, extra = described(node)
-    values, more = properties_of(node, definitions)
-    said = _said(kind, name, told, values, {**extra, **more})
-    said |= {"source_id": node.get("source") or "", "target_id": node.get("target") or ""}
+        return
+    said = _said(kind, node)
+    # The same few ids come again and again.
+    said["source_id"], said["target_id"] = intern(node.get("source") or ""), intern(node.get("target") or "")
     if kind == "Access":
         said["access_type"] = node.get("accessType") or "Access"
     if kind == "Influence" and node.get("modifier"):
         said["modifier"] = node.get("modifier")
     if kind == "Association" and node.get("isDirected") is not None:
         said["is_directed"] = node.get("isDirected") in ("true", "1")
-    return Piece(identifier, said)
+    parcel.relationships.append(Piece(identifier, said))
 
 
-def _said(kind: str, name: str, told: str | None, values: dict[str, str], extra: dict[str, Any]) -> dict[str, Any]:
-    said: dict[str, Any] = {"type": kind, "name": name}
-    for key, value in (("description", told), ("properties", values), ("extra", extra)):
+def _said(kind: str, node: Node) -> dict[str, Any]:
+    if not node.children:
+        return {"type": intern(kind), "name": ""}
+    name, told, extra = described(node)
+    values, more = properties_of(node)
+    said: dict[str, Any] = {"type": intern(kind), "name": name}
+    for key, value in (("description", told), ("properties", values), ("extra", {**extra, **more})):
         if value:
             said[key] = value
     return said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -17,8 +17,8 @@ from ..patch import changed, spread, value_of
 from ..refusals import malformed, profile_issues, raise_all
 from ..relationships import all_tied_to
 from ..rows import of_row, relationship_of
+from ..stating import end_relationship
 from ..tables import AS_OF
-from ..writing import end_relationship
 from .exchange_out import ncname
 from .parcel import Parcel, Piece
 from .views_in import view_body
@@ -26,7 +26,11 @@ from .views_in import view_body
 Ids = dict[str, str]
 Known = dict[str, dict[str, Any]]
 
+Tell = Callable[[float, float | None, str | None], None]
+
 ENDS = ("source_id", "target_id")
+MOST_HELD = 5_000
+TOLD_EVERY = 10_000
 
 MERGED = ("name", "description", "properties", "profile")
 ELEMENT_FIELDS = (*MERGED, "extra")
@@ -36,8 +40,13 @@ RELATIONSHIP_FIELDS = ("name", "description", "properties", "extra", "access_typ
 class Takeover:
     """One import on its way into a model."""
 
-    def __init__(self, unit: Unit, parcel: Parcel, skipped: set[str]) -> None:
+    def __init__(
+        self, unit: Unit, parcel: Parcel, skipped: set[str], tell: Tell | None = None, most_held: int = MOST_HELD
+    ) -> None:
+        """`tell` is told how far it is; more than `most_held` new things are not held until the commit."""
         self._unit = unit
+        self._tell = tell or _to_nobody
+        self._most_held = most_held
         self._parcel = parcel
         self._skipped = skipped
         self.counts = dict.fromkeys(
@@ -92,42 +101,67 @@ class Takeover:
     def _elements(self, model_id: str, known: Known) -> Ids:
         raise_all([issue for piece in self._parcel.elements if (issue := _of_another_type(piece, known))])
         ids: Ids = {}
-        fresh = self._new_ids("el_", len(self._parcel.elements))
+        new: list[Piece] = []
         for piece in self._parcel.elements:
-            said = _lifted(piece.said)
-            before = known.get(ncname(piece.id))
-            if before is not None:
-                ids[piece.id] = before["id"]
-                self._bring_up_to_date("Element", before, said, ELEMENT_FIELDS)
+            before = known.get(ncname(piece.id)) if known else None
+            if before is None:
+                new.append(piece)
                 continue
-            ids[piece.id] = identifier = next(fresh)
-            whole = {"model_id": model_id, **said, "external_id": piece.id}
-            self._unit.append("ElementCreated", identifier, 0, whole, fields=whole)
-            self.counts["elements_created"] += 1
+            ids[piece.id] = before["id"]
+            self._bring_up_to_date("Element", before, lifted(piece.said), ELEMENT_FIELDS)
+        fresh = self._new_ids("el_", len(new))
+        ids.update(zip((piece.id for piece in new), fresh, strict=True))
+        self.counts["elements_created"] = self._create(
+            "Element",
+            len(new),
+            ((ids[one.id], {"model_id": model_id, **lifted(one.said), "external_id": one.id}) for one in new),
+        )
         return ids
 
     def _relationships(self, model_id: str, elements: Ids, known: Known) -> Ids:
         wanted = [piece for piece in self._parcel.relationships if piece.id not in self._skipped]
         self.counts["relationships_skipped"] = len(self._parcel.relationships) - len(wanted)
-        standing = {piece.id: known[ncname(piece.id)] for piece in wanted if ncname(piece.id) in known}
-        fresh = self._new_ids("rel_", len(wanted))
+        standing = {piece.id: known[ncname(piece.id)] for piece in wanted if ncname(piece.id) in known} if known else {}
+        fresh = iter(self._new_ids("rel_", len(wanted)))
         ids = {piece.id: standing[piece.id]["id"] if piece.id in standing else next(fresh) for piece in wanted}
         wanted = self._without_dangling(wanted, elements, ids)
         self._let_go_of_moved(wanted, elements, ids, standing)
+        new = []
         for piece in wanted:
             before = standing.get(piece.id)
-            if before is not None:
+            if before is None:
+                new.append(piece)
+            else:
                 self._bring_up_to_date("Relationship", before, piece.said, RELATIONSHIP_FIELDS)
-                continue
-            said = {name: value for name, value in piece.said.items() if value not in ("", None)}
-            whole = {"model_id": model_id, **said, **_ends(piece, elements, ids), "external_id": piece.id}
-            self._unit.append("RelationshipCreated", ids[piece.id], 0, whole, fields=whole)
-            self.counts["relationships_created"] += 1
+        self.counts["relationships_created"] = self._create(
+            "Relationship", len(new), ((ids[one.id], self._related(one, model_id, elements, ids)) for one in new)
+        )
         return ids
 
-    def _new_ids(self, prefix: str, count: int) -> Iterator[str]:
+    @staticmethod
+    def _related(piece: Piece, model_id: str, elements: Ids, ids: Ids) -> dict[str, Any]:
+        said = {name: value for name, value in piece.said.items() if value not in ("", None)}
+        return {"model_id": model_id, **said, **_ends(piece, elements, ids), "external_id": piece.id}
+
+    def _create(self, kind: str, count: int, new: Iterable[tuple[str, dict[str, Any]]]) -> int:
+        """State what is new; of very much, without holding it all."""
+        if count > self._most_held:
+            return self._unit.append_all(f"{kind}Created", self._told(kind, count, new))
+        for identifier, whole in new:
+            self._unit.append(f"{kind}Created", identifier, 0, whole, fields=whole)
+        return count
+
+    def _told(
+        self, kind: str, count: int, new: Iterable[tuple[str, dict[str, Any]]]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        for number, one in enumerate(new):
+            if number % TOLD_EVERY == 0:
+                self._tell(number, count, f"Writing {kind.lower()}s")
+            yield one
+
+    def _new_ids(self, prefix: str, count: int) -> list[str]:
         """As many new ids, in ascending order: rows that come in the order of their keys are written much faster."""
-        return iter(sorted(self._unit.new_id(prefix) for _ in range(count)))
+        return sorted(self._unit.new_id(prefix) for _ in range(count))
 
     def _let_go_of_moved(self, wanted: list[Piece], elements: Ids, ids: Ids, standing: Known) -> None:
         """End those that are of another type or between other ends by now; they are made anew, under other ids.
@@ -215,7 +249,7 @@ def _ends(piece: Piece, elements: Ids, relationships: Ids) -> dict[str, str]:
     return {end: elements.get(piece.said[end]) or relationships[piece.said[end]] for end in ENDS}
 
 
-def _lifted(said: Mapping[str, Any]) -> dict[str, Any]:
+def lifted(said: Mapping[str, Any]) -> dict[str, Any]:
     """An element whose profile was written as properties has it as a profile again."""
     properties = said.get("properties") or {}
     own = {key.removeprefix("profile."): value for key, value in properties.items() if key.startswith("profile.")}
@@ -224,6 +258,10 @@ def _lifted(said: Mapping[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in properties.items() if not key.startswith("profile.")}
     whole = {**said, "profile": own, "properties": rest}
     return {key: value for key, value in whole.items() if key != "properties" or value}
+
+
+def _to_nobody(done: float, total: float | None, message: str | None) -> None:
+    """Nobody listens."""
 
 
 def _free_name(reader: Reader, name: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 from engross.replies import Invalid, Issue, codes
@@ -33,6 +35,11 @@ class Parcel:
     views: list[Piece] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
     """What is wrong with the file, beyond its relationships."""
+
+    @property
+    def things(self) -> Iterator[Piece]:
+        """Elements, then relationships."""
+        return chain(self.elements, self.relationships)
 
     def refuse(self, code: str, place: str, **params: Any) -> None:
         """Note that something in the file cannot be taken over."""

@@ -39,14 +39,12 @@ def described(node: Node) -> tuple[str, str | None, dict[str, Any]]:
     return clean(shown(names) or ""), shown(told) or None, extra
 
 
-def properties_of(node: Node, definitions: dict[str, str]) -> tuple[dict[str, str], dict[str, Any]]:
-    """Properties by name, and all values of those that have several or say their language."""
+def properties_of(node: Node) -> tuple[dict[str, str], dict[str, Any]]:
+    """Properties by the ids of their definitions, and all values of those that have several or say their language."""
     found: dict[str, list[dict[str, str]]] = {}
     holder = node.first("properties")
     for one in holder.all("property") if holder else ():
-        reference = one.get("propertyDefinitionRef") or ""
-        key = definitions.get(reference, reference)
-        found.setdefault(key, []).extend(variants(one, "value") or [{"value": ""}])
+        found.setdefault(one.get("propertyDefinitionRef") or "", []).extend(variants(one, "value") or [{"value": ""}])
     several = {key: values for key, values in found.items() if len(values) > 1 or "lang" in values[0]}
     shown_values = {key: shown(values) or "" for key, values in found.items()}
     return shown_values, {"values": several} if several else {}

@@ -6,7 +6,7 @@ come from, and no model has one: the first sign of it ends the reading.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from xml.parsers import expat
 
@@ -18,6 +18,8 @@ XSI = "http://www.w3.org/2001/XMLSchema-instance"
 XML = "http://www.w3.org/XML/1998/namespace"
 PREFIXES = {XSI: "xsi", XML: "xml"}
 PIECE = 1 << 20
+CONTAINER = 2
+"""How deep containers are: the root, and one of them."""
 
 
 class Node:
@@ -56,12 +58,18 @@ class Node:
         return [name, self.attributes, self.text if self.text.strip() else "", [one.as_data() for one in self.children]]
 
 
-class _Builder:
-    """Builds the tree while expat reads."""
+Takers = Mapping[str, Callable[[Node], None]]
+"""Who takes the things in a container of the document, by the container's name, as soon as one is whole."""
 
-    def __init__(self, own: str) -> None:
+
+class _Builder:
+    """Builds the tree while expat reads. What somebody takes is no part of it: a large model is never held twice."""
+
+    def __init__(self, own: str, takers: Takers) -> None:
         self.root: Node | None = None
         self._own = own
+        self._takers = takers
+        self._names: dict[str, str] = {}
         self._open: list[Node] = []
         self._texts: list[list[str]] = []
         self._count = 0
@@ -73,8 +81,11 @@ class _Builder:
         if self._count > MOST_NODES:
             raise unsafe("too many elements")
         space, _, name = tag.rpartition("\n")
+        known = self._names
         node = Node(
-            name, "" if space == self._own else space, {_attribute(key): one for key, one in attributes.items()}
+            name,
+            "" if space == self._own else space,
+            {known.get(key) or self._name(key): one for key, one in attributes.items()},
         )
         if self._open:
             self._open[-1].children.append(node)
@@ -84,18 +95,25 @@ class _Builder:
         self._texts.append([])
 
     def end(self, tag: str) -> None:
-        self._open.pop().text = "".join(self._texts.pop())
+        node = self._open.pop()
+        node.text = "".join(self._texts.pop())
+        if len(self._open) == CONTAINER and (taker := self._takers.get(self._open[-1].name)):
+            self._open[-1].children.pop()
+            taker(node)
+
+    def _name(self, key: str) -> str:
+        return self._names.setdefault(key, _attribute(key))
 
     def characters(self, text: str) -> None:
         if self._texts:
             self._texts[-1].append(text)
 
 
-def read_tree(content: bytes, format: str, namespace: str) -> Node:
+def read_tree(content: bytes, format: str, namespace: str, takers: Takers | None = None) -> Node:
     """The document's root; Invalid for what is no XML, or could do harm."""
     if len(content) > MOST_BYTES:
         raise unsafe(f"more than {MOST_BYTES} bytes")
-    builder = _Builder(namespace)
+    builder = _Builder(namespace, takers or {})
     parser = _parser(builder)
     try:
         for start in range(0, len(content), PIECE):

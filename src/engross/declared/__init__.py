@@ -1,0 +1,1 @@
+"""Declared flows: capability documents in YAML, read, checked, compiled and run."""

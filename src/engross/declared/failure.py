@@ -1,0 +1,100 @@
+"""What goes wrong in a flow, as the reply that the caller gets. It always names the step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engross.replies import Coded, Failed, Invalid, codes
+
+from .outbound.exchange import OutboundError, Received
+from .redaction import Redactor
+
+MOST_SHOWN = 2000
+_PROBLEMS = {
+    "large": "it is larger than what is read",
+    "broken": "it breaks off or is no HTTP",
+    "redirect": "it points to another place",
+}
+_NOT_FOUND = frozenset({404, 410})
+_CONFLICT = frozenset({409, 412})
+_UNAUTHORIZED = frozenset({401, 403, 407})
+
+
+def no_response(step: str, error: OutboundError) -> Failed:
+    """There is no response that could be used."""
+    data = {"step": step}
+    if error.trouble == "host":
+        return Failed(codes.HOST_REFUSED, {"step": step}, data=data)
+    if error.trouble == "unreachable":
+        return Failed(codes.UPSTREAM_UNREACHABLE, {"step": step}, data=data)
+    if error.trouble == "timeout":
+        return Failed(codes.UPSTREAM_TIMEOUT, {"step": step}, data=data)
+    if error.trouble == "unrecorded":
+        return Failed(codes.UPSTREAM_UNRECORDED, {"step": step}, data=data)
+    return unreadable(step, _PROBLEMS[error.trouble])
+
+
+def unreadable(step: str, problem: str) -> Failed:
+    """There is a response, but not one that the document describes."""
+    return Failed(codes.UPSTREAM_UNREADABLE, {"step": step, "problem": problem}, data={"step": step})
+
+
+def refused(step: str, received: Received, redactor: Redactor) -> Coded:
+    """A status of 400 or more.
+
+    What the other system says about the request is for the caller to read. What it says about itself is not: of a
+    failure nobody knows what its text gives away.
+    """
+    status = received.status
+    said = {"step": step, "status": status}
+    data: dict[str, Any] = {"step": step, "upstream_status": status}
+    if status in _UNAUTHORIZED:
+        return Failed(codes.UPSTREAM_UNAUTHORIZED, said, data=data)
+    if status == 429 or (status == 503 and "retry-after" in received.headers):
+        wait = seconds_to_wait(received)
+        return Failed(codes.UPSTREAM_BUSY, {"step": step}, data=data | ({"retry_after_seconds": wait} if wait else {}))
+    if status == 408:
+        return Failed(codes.UPSTREAM_TIMEOUT, {"step": step}, data=data)
+    if status >= 500:
+        return Failed(codes.UPSTREAM_FAILED, said, data=data)
+    data["upstream_answer"] = redactor.data(_shown(received))
+    if status in _NOT_FOUND:
+        return Invalid(codes.UPSTREAM_NOT_FOUND, said, data=data)
+    if status in _CONFLICT:
+        return Invalid(codes.UPSTREAM_CONFLICT, said, data=data)
+    return Invalid(codes.UPSTREAM_REFUSED, said, data=data)
+
+
+def seconds_to_wait(received: Received) -> int | None:
+    """What Retry-After says, if it is a number of seconds."""
+    said = received.headers.get("retry-after", "").strip()
+    return int(said) if said.isdecimal() and len(said) < 7 else None
+
+
+def halfway(step: str, refusal: Coded, done: Sequence[str]) -> Coded:
+    """A refusal after something was done already is no refusal of the whole: part of the work is there."""
+    if not done or isinstance(refusal, Failed):
+        return refusal
+    data = {**(refusal.data or {}), "step": step, "steps_done": list(done), "refusal": refusal.code}
+    return Failed(codes.STEP_FAILED, {"step": step}, data=data)
+
+
+def unwritable(step: str, name: str, problem: str, inputs: Mapping[str, Any]) -> Coded:
+    """A value cannot stand where the document puts it: the caller's to mend if it is the caller's."""
+    said = f"{name} {problem}"
+    if name.partition(".")[0] in inputs:
+        return Invalid(codes.VALIDATION_ERROR, {"problem": said}, field=name, data={"step": step})
+    return Failed(codes.STEP_FAILED, {"step": step}, data={"step": step, "problem": said})
+
+
+def _shown(received: Received) -> Any:
+    import orjson
+
+    body = received.body
+    try:
+        if len(body) <= MOST_SHOWN:
+            return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        pass
+    return body[:MOST_SHOWN].decode("utf-8", "replace")

@@ -1,0 +1,147 @@
+"""What has the right form and still could not be offered: names that are taken, values that do not fit their type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from engross.flows import Address, FlowDefinitionError
+from engross.flows.controls import NEVER_OWN
+from engross.flows.nearest import nearest
+from engross.replies import REGISTRY
+
+from .exposing import VARIABLE
+from .fault import Faults
+from .model import MISSING, Document, Flow, Input, McpExposes, Place, RestExposes, SkillExposes
+
+RESERVED = frozenset(("v1", "mcp", "docs", "health", "metrics", "problems", "console", "openapi", "skills"))
+"""Where the office itself is reached: nothing can be mounted there."""
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int,),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def check_fitness(document: Document, faults: Faults) -> None:
+    """Everything that a document would be refused for only when the office opens."""
+    for flow in document.flows():
+        _check_flow(flow, faults)
+    for exposes in document.exposes.values():
+        if not isinstance(exposes, McpExposes) and exposes.namespace in RESERVED:
+            told = f"The office itself is at /{exposes.namespace}: choose another namespace."
+            faults.error("V5", exposes.place, told)
+        if isinstance(exposes, McpExposes):
+            _check_addresses(exposes, faults)
+    _check_once("tool", _tools(document), faults)
+    _check_once("prompt", _prompts(document), faults)
+    _check_once("skill", _skills(document), faults)
+    _check_once("route", _routes(document), faults)
+
+
+def _check_flow(flow: Flow, faults: Faults) -> None:
+    said = flow.semantics
+    if said is not None and said.safe and said.destructive:
+        faults.error("V3", flow.place, f"{flow.name} cannot be safe and destructive at once.")
+    for one in flow.inputs.values():
+        if one.name in NEVER_OWN:
+            told = f"{one.name} means one thing in every call: give the input another name."
+            faults.error("V3", one.place, told)
+        _check_input(one, faults)
+    for example in flow.examples:
+        for name in example.arguments:
+            if name not in flow.inputs:
+                told = f"The example gives {name}, which {flow.name} does not take."
+                faults.error("V11", example.place, told, nearest(name, flow.inputs, 1))
+        if example.reply is not None and example.reply not in _message_keys():
+            told = f"There is no reply {example.reply}."
+            faults.error("V3", example.place, told, nearest(example.reply, _message_keys(), 1))
+
+
+def _check_input(one: Input, faults: Faults) -> None:
+    for value in (*([] if one.default is MISSING else [one.default]), *one.enum):
+        if not _fits(value, one.type):
+            faults.error("V3", one.place, f"{_shown(value)} is not a value of the type {one.type}.")
+    if one.default is not MISSING and one.enum and one.default not in one.enum:
+        faults.error("V3", one.place, f"The default {_shown(one.default)} is none of the allowed values.")
+    if one.pattern is not None and not _is_linear(one.pattern):
+        faults.error("V3", one.place, "This pattern cannot be matched in linear time: do without looking around.")
+    for part in (*one.properties.values(), *([one.items] if one.items else [])):
+        _check_input(part, faults)
+
+
+def _fits(value: Any, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, _KINDS[kind])
+
+
+def _is_linear(pattern: str) -> bool:
+    from jsonschema_rs import Draft202012Validator, RegexOptions
+
+    try:
+        Draft202012Validator({"pattern": pattern}, pattern_options=RegexOptions())
+    except ValueError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def _message_keys() -> frozenset[str]:
+    return frozenset(entry.key for entry in REGISTRY)
+
+
+def _check_addresses(exposes: McpExposes, faults: Faults) -> None:
+    for resource in exposes.resources.values():
+        try:
+            Address(resource.uri)
+        except FlowDefinitionError as error:
+            faults.error("V3", resource.place, f"{resource.uri}: {' '.join(error.complaints)}")
+
+
+Named = Iterator[tuple[str, Place]]
+
+
+def _check_once(what: str, names: Named, faults: Faults) -> None:
+    """V12: in one office a name stands for one thing, whatever exposes it."""
+    seen: dict[str, Place] = {}
+    for name, place in names:
+        first = seen.setdefault(name, place)
+        if first is not place:
+            faults.error("V12", place, f"The {what} {name} is there twice: in line {first.line} already.")
+
+
+def _tools(document: Document) -> Named:
+    for exposes in document.exposes.values():
+        if isinstance(exposes, McpExposes):
+            yield from ((name, tool.place) for name, tool in exposes.tools.items())
+
+
+def _prompts(document: Document) -> Named:
+    for exposes in document.exposes.values():
+        if isinstance(exposes, McpExposes):
+            yield from ((name, prompt.place) for name, prompt in exposes.prompts.items())
+
+
+def _skills(document: Document) -> Named:
+    for exposes in document.exposes.values():
+        if isinstance(exposes, SkillExposes):
+            yield from ((name, skill.place) for name, skill in exposes.skills.items())
+
+
+def _routes(document: Document) -> Named:
+    for exposes in document.exposes.values():
+        if isinstance(exposes, RestExposes):
+            for resource in exposes.resources.values():
+                shape = VARIABLE.sub("{}", resource.path).rstrip("/")
+                for operation in resource.operations.values():
+                    yield f"{operation.method} /{exposes.namespace}{shape}", operation.place
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

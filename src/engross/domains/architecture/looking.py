@@ -1,0 +1,137 @@
+"""What the reads answer: what was asked for, what to quote for it, and what it was read from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engross.ledger import Reader
+from engross.replies import Invalid
+
+from .elements import referred, require_element
+from .graphs import Graph, neighbourhood
+from .metamodel import metamodel
+from .models import effective_model
+from .pages import page_of_elements, page_of_relationships
+from .refusals import malformed, no_such_element_type, no_such_relationship_type, raise_all
+from .rows import citation
+from .search import search
+from .ways import Embedder
+
+Arguments = Mapping[str, Any]
+Answered = dict[str, Any]
+
+ENDS = ("source_id", "target_id", "element_id")
+
+
+def one_element(reader: Reader, arguments: Arguments) -> Answered:
+    """The element that an id or a name stands for."""
+    element = asked_for(reader, arguments)
+    return cited(reader, element["model_id"], {"element": element}, [element])
+
+
+def asked_for(reader: Reader, arguments: Arguments) -> dict[str, Any]:
+    """The element alone; Invalid where neither id nor name leads to one."""
+    if ("id" in arguments) == ("ref" in arguments):
+        raise Invalid.many([malformed("/id", "give either id or ref", "An id is never ambiguous.")])
+    if "id" in arguments:
+        return require_element(reader, arguments["id"])
+    return referred(reader, effective_model(reader, arguments.get("model_id")), arguments["ref"], "ref")
+
+
+def some_elements(reader: Reader, arguments: Arguments) -> Answered:
+    """A page of elements."""
+    model_id = effective_model(reader, arguments.get("model_id"))
+    page = page_of_elements(
+        reader,
+        model_id,
+        types=_wanted_types(arguments),
+        starts_with=arguments.get("name_starts_with"),
+        cursor=arguments.get("cursor"),
+        limit=arguments.get("limit", 50),
+    )
+    return cited(reader, model_id, {"elements": page.found, "next_cursor": page.cursor}, page.found)
+
+
+def some_relationships(reader: Reader, arguments: Arguments) -> Answered:
+    """A page of relationships."""
+    model_id = effective_model(reader, arguments.get("model_id"))
+    page = page_of_relationships(
+        reader,
+        model_id,
+        kind=_wanted_relationship(arguments),
+        ends={name: arguments[name] for name in ENDS if name in arguments},
+        cursor=arguments.get("cursor"),
+        limit=arguments.get("limit", 50),
+    )
+    return cited(reader, model_id, {"relationships": page.found, "next_cursor": page.cursor}, page.found)
+
+
+def found_elements(reader: Reader, arguments: Arguments, embedder: Embedder | None) -> Answered:
+    """The elements that fit a query, and by what they were found."""
+    model_id = effective_model(reader, arguments.get("model_id"))
+    hits = search(
+        reader,
+        model_id,
+        arguments["query"],
+        most=arguments.get("limit", 10),
+        types=_wanted_types(arguments),
+        embedder=embedder,
+    )
+    results = [{**hit.element, "score": hit.score} for hit in hits.best]
+    return cited(reader, model_id, {"results": results, "search_mode": hits.mode}, results)
+
+
+def around(reader: Reader, arguments: Arguments) -> Answered:
+    """What is related to an element, so many steps far."""
+    kinds = arguments.get("relationship_types")
+    raise_all(
+        [
+            no_such_relationship_type(kind, f"relationship_types/{index}")
+            for index, kind in enumerate(kinds or ())
+            if metamodel().relationship_type(kind) is None
+        ]
+    )
+    graph = neighbourhood(
+        reader, arguments["id"], hops=arguments.get("hops", 1), limit=arguments.get("limit", 100), types=kinds
+    )
+    return graph_answer(reader, graph)
+
+
+def graph_answer(reader: Reader, graph: Graph) -> Answered:
+    """A graph with all that is in it."""
+    model_id = graph.elements[0]["model_id"] if graph.elements else None
+    data = {"elements": graph.elements, "relationships": graph.relationships, "truncated": graph.truncated}
+    return cited(reader, model_id, data, [*graph.elements, *graph.relationships])
+
+
+def cited(reader: Reader, model_id: str | None, data: Answered, things: list[dict[str, Any]]) -> Answered:
+    """The answer with what to quote for it, and what it was read from."""
+    context = {"model_id": model_id, "as_of": reader.context.as_of, "proposal_id": reader.context.proposal_id}
+    return {
+        **data,
+        "citations": [citation(one) for one in things],
+        "read_context": {name: value for name, value in context.items() if value is not None},
+    }
+
+
+def _wanted_types(arguments: Arguments) -> list[str] | None:
+    """The types that a type and a layer leave; None for all."""
+    if "type" in arguments:
+        meant = metamodel().element_type(arguments["type"])
+        if meant is None:
+            raise Invalid.many([no_such_element_type(arguments["type"])])
+        return [meant.type] if arguments.get("layer") in (None, metamodel().layer(meant.type)) else []
+    if "layer" not in arguments:
+        return None
+    own = list(metamodel().types_in(arguments["layer"]))
+    return own + list(metamodel().connectors) if arguments["layer"] == "other" else own
+
+
+def _wanted_relationship(arguments: Arguments) -> str | None:
+    if "type" not in arguments:
+        return None
+    meant = metamodel().relationship_type(arguments["type"])
+    if meant is None:
+        raise Invalid.many([no_such_relationship_type(arguments["type"])])
+    return meant.type

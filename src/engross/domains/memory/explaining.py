@@ -1,0 +1,226 @@
+"""Why a field has its value: who claims what, which rule decided, what changed it, and what the evidence is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from engross.ledger import Reader, receipt_at
+
+from .boards import OWNED
+from .entities import Entity
+from .observations import find_observation
+from .owners import owner_of
+from .records import find_record
+from .reducer import CORRECTION, Candidate, Claimed, Merged, beats, contributors, rank, reduced, winner
+from .refusals import no_such_field
+from .rows import OBSERVATION_COLUMNS, claim_of, file_urls, number_of
+from .schema import LAST_WRITE, Policy
+
+MOST_LOSERS = 20
+MOST_CHANGES = 20
+MOST_CLAIMS = 10_000
+
+
+class Said(NamedTuple):
+    """An observation that says something about the field."""
+
+    row: Mapping[str, Any]
+    candidate: Candidate
+
+
+def field_source(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
+    """A field's value and the chain behind it: observation, record, file and the place in it."""
+    held = entity.board.get(field)
+    snapshot = entity.snapshot
+    if held is None or field not in snapshot:
+        raise no_such_field(entity.id, field, snapshot)
+    identifier, at = winner(held)
+    row = find_observation(reader, entity.ids, identifier, at)
+    assert row is not None
+    told = {
+        "entity_id": entity.id,
+        "field": field,
+        "value": snapshot[field],
+        "source_observation": {
+            "id": row["id"],
+            "source_record_id": row["record_id"],
+            "observed_at": row["observed_at"],
+            "specificity_score": number_of(row["specificity"]),
+            "source_priority": row["priority"],
+        },
+        "source_record": source_record(reader, row),
+        "observed_at": row["observed_at"],
+    }
+    if (span := _span(row, field)) is not None:
+        told["span"] = span
+    others = contributors(held)
+    if isinstance(held, Merged) and len(others) > 1:
+        told["contributors"] = others
+    return {**told, "fact": evidence(reader, row)}
+
+
+def source_record(reader: Reader, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What an observation was read from. A correction is its own source."""
+    record = find_record(reader, row["record_id"]) if row["record_id"] is not None else None
+    if record is None:
+        return {"id": row["id"], "type": "correction", "file_urls": [], "created_at": row["created_at"]}
+    kind = record["mime_type"] if record["kind"] == "source" and record["mime_type"] else record["type"]
+    told = {"id": record["id"], "type": kind, "file_urls": file_urls(record), "created_at": record["created_at"]}
+    more = {"record_type": record["type"], "name": record["name"], "content_hash": record["content_hash"]}
+    return {**told, **{name: value for name, value in more.items() if value is not None}}
+
+
+def evidence(reader: Reader, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The commit that put an observation on the record: where in the ledger, by whom, who approved."""
+    receipt = receipt_at(reader.reading, row["position"])
+    told: dict[str, Any] = {"subject": row["subject"], "position": row["position"], "time": row["created_at"]}
+    if receipt is not None:
+        body = receipt.body
+        told |= {"flow": body["flow"], "principal": body["principal"]["id"], "receipt": receipt.digest}
+        told |= {name: body[name] for name in ("proposal", "approvers", "reason") if body.get(name)}
+    return told
+
+
+def explanation(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
+    """The winner, the losers, the rule that decided between them, and how the value came to be what it is."""
+    said = _said(reader, entity, field)
+    standing = [one for one in said if one.row["withdrawn_at"] is None]
+    snapshot = entity.snapshot
+    if not standing:
+        raise no_such_field(entity.id, field, snapshot)
+    policy = entity.schema.policies.get(field, LAST_WRITE)
+    ranked = _ranked(standing, policy)
+    deciding = set(contributors(entity.board[field]))
+    winners = [one for one in ranked if one.candidate.id in deciding]
+    losers = [one for one in ranked if one.candidate.id not in deciding]
+    return {
+        "entity_id": entity.id,
+        "field": field,
+        "value": snapshot.get(field),
+        "cleared": field not in snapshot,
+        "winner": _told(reader, winners[0], field, whole=True),
+        "contributors": [one.candidate.id for one in winners] if len(winners) > 1 else [],
+        "losers": [
+            {**_told(reader, one, field), "lost_by": _decided_by(winners[0].candidate, one.candidate, policy)}
+            for one in losers[:MOST_LOSERS]
+        ],
+        "losers_in_all": len(losers),
+        "rule": {
+            "strategy": policy.strategy,
+            "tie_breaker": policy.tie_breaker,
+            "schema_version": entity.schema.version,
+            "decided_by": _decided_by(winners[0].candidate, losers[0].candidate, policy) if losers else "only_claim",
+        },
+        "changes": _changes(said, field, policy),
+    }
+
+
+def _said(reader: Reader, entity: Entity, field: str) -> list[Said]:
+    """Everything that was ever said about a field, in the order in which it came in."""
+    ids = entity.ids
+    rows = reader.rows(
+        f"SELECT {OBSERVATION_COLUMNS} FROM memory_observations {OWNED}"
+        f" AND entity_id IN ({', '.join(f':id_{n}' for n in range(len(ids)))})"
+        " ORDER BY position DESC, ordinal DESC LIMIT :most",
+        owner=owner_of(reader.context),
+        most=MOST_CLAIMS,
+        **{f"id_{n}": one for n, one in enumerate(ids)},
+    )
+    found: list[Said] = []
+    for row in reversed(rows):
+        fields = orjson.loads(row["fields"])
+        if field in fields and (fields[field] is not None or row["priority"] >= CORRECTION):
+            claim = claim_of(row)
+            found.append(Said(row, Candidate(fields[field], claim.id, claim.at, claim.priority, claim.specificity)))
+    return found
+
+
+def _ranked(said: Sequence[Said], policy: Policy) -> list[Said]:
+    by_id = sorted(said, key=lambda one: one.candidate.id)
+    return sorted(by_id, key=lambda one: rank(one.candidate, policy), reverse=True)
+
+
+def _decided_by(winner_: Candidate, loser: Candidate, policy: Policy) -> str:
+    """What made the difference between two candidates."""
+    if winner_.priority >= CORRECTION > loser.priority:
+        return "correction"
+    if policy.strategy == "merge_array" and loser.priority < CORRECTION:
+        return "contained"
+    if winner_.priority < CORRECTION:
+        if policy.strategy == "highest_priority" and winner_.priority != loser.priority:
+            return "source_priority"
+        if policy.strategy == "most_specific":
+            if (winner_.specificity or 0) != (loser.specificity or 0):
+                return "specificity_score"
+            if policy.tie_breaker == "source_priority" and winner_.priority != loser.priority:
+                return "source_priority"
+    return "observed_at" if winner_.at != loser.at else "observation_id"
+
+
+def _told(reader: Reader, said: Said, field: str, *, whole: bool = False) -> dict[str, Any]:
+    row, candidate = said
+    told = {
+        "observation_id": candidate.id,
+        "value": candidate.value,
+        "observed_at": candidate.at,
+        "created_at": row["created_at"],
+        "source_priority": candidate.priority,
+        "specificity_score": candidate.specificity,
+        "source_record_id": row["record_id"],
+    }
+    if not whole:
+        return told
+    if (span := _span(row, field)) is not None:
+        told["span"] = span
+    return {**told, "source_record": source_record(reader, row), "fact": evidence(reader, row)}
+
+
+def _span(row: Mapping[str, Any], field: str) -> dict[str, Any] | None:
+    spans = orjson.loads(row["spans"]) if row["spans"] else {}
+    found: dict[str, Any] | None = spans.get(field)
+    return found
+
+
+def _changes(said: Sequence[Said], field: str, policy: Policy) -> list[dict[str, Any]]:
+    """When the value became another one, the last time first: by what was said, or by what was withdrawn."""
+    moments = [(one.row["created_at"], place, "observed", one) for place, one in enumerate(said)]
+    moments += [
+        (one.row["withdrawn_at"], place, "withdrawn", one)
+        for place, one in enumerate(said)
+        if one.row["withdrawn_at"] is not None
+    ]
+    standing: dict[str, Said] = {}
+    value: Any = None
+    holder: Candidate | None = None
+    changes: list[dict[str, Any]] = []
+    for time, _, what, one in sorted(moments, key=lambda moment: moment[:3]):
+        if what == "observed":
+            standing[one.candidate.id] = one
+            if policy.strategy != "merge_array" and holder is not None and not beats(one.candidate, holder, policy):
+                continue
+        else:
+            standing.pop(one.candidate.id, None)
+        holder = _ranked(list(standing.values()), policy)[0].candidate if standing else None
+        new = _value(standing, field, policy) if policy.strategy == "merge_array" else holder and holder.value
+        if new != value:
+            changes.append(
+                {"time": time, "by": what, "observation_id": one.candidate.id, "before": value, "after": new}
+            )
+            value = new
+    return changes[: -MOST_CHANGES - 1 : -1]
+
+
+def _value(standing: Mapping[str, Said], field: str, policy: Policy) -> Any:
+    claims = [
+        Claimed(one.id, one.at, one.priority, one.specificity, {field: one.value})
+        for one in (said.candidate for said in standing.values())
+    ]
+    held = reduced(claims, {field: policy}).get(field)
+    if isinstance(held, Merged):
+        from .reducer import snapshot_of
+
+        return snapshot_of({field: held}).get(field)
+    return held.value if held is not None else None

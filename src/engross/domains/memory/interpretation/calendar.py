@@ -1,0 +1,137 @@
+"""iCalendar: events and tasks."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from .dates import iso
+from .document import add_document
+from .plain import plain_text
+from .result import Draft, Findings, Found, Span
+from .script import Script
+from .source import Source
+
+LONGEST = 4_000_000
+MOST_ENTRIES = 1_000
+MOST_ATTENDEES = 100
+LONGEST_VALUE = 8_000
+
+_TYPES = {"VEVENT": "event", "VTODO": "task", "VJOURNAL": "note"}
+_DATES = {
+    "DTSTART": "start_datetime",
+    "DTEND": "end_datetime",
+    "DUE": "due_date",
+    "COMPLETED": "completed_at",
+    "LAST-MODIFIED": "modified_at",
+}
+_TEXTS = {
+    "SUMMARY": "title",
+    "DESCRIPTION": "description",
+    "LOCATION": "location",
+    "STATUS": "status",
+    "UID": "uid",
+    "PRIORITY": "priority",
+    "URL": "url",
+}
+
+
+def read_calendar(draft: Draft, script: Script, source: Source) -> str:
+    """Claims from a calendar; the type of its first entry."""
+    draft.together = False
+    entries = _entries(draft, script.text)
+    for number, entry in enumerate(entries[:MOST_ENTRIES]):
+        kind = _TYPES[str(entry.name)]
+        found = _findings(entry, number)
+        if found:
+            uid = found.get("uid")
+            add_document(draft, kind, found, source, f"id:uid:{uid.value}" if uid else _name(found))
+    if len(entries) > MOST_ENTRIES:
+        draft.note("ENTRIES_CUT", f"The calendar has {len(entries)} entries; the first {MOST_ENTRIES} were taken.")
+    if not draft.claims:
+        draft.note("NO_ENTITIES", "There is no event or task in the calendar.")
+        add_document(draft, "event", {}, source)
+    return draft.claims[0].entity_type
+
+
+def _entries(draft: Draft, text: str) -> list[Any]:
+    from icalendar import Calendar
+
+    if len(text) > LONGEST:
+        draft.note("TEXT_CUT", f"The calendar is longer than {LONGEST} characters; it was kept as a whole.")
+        return []
+    try:
+        calendars = Calendar.from_ical(text, multiple=True)
+        return [entry for one in calendars for entry in one.walk() if entry.name in _TYPES]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError, OverflowError):
+        draft.note("CALENDAR_UNREADABLE", "The calendar is damaged; it was kept as a whole.")
+        return []
+
+
+def _findings(entry: Any, number: int) -> Findings:
+    found: Findings = {}
+    kind = str(entry.name).lower()
+
+    def put(field: str, value: Any, prop: str) -> None:
+        if value not in (None, "", []):
+            found[field] = Found(value, Span(path=f"{kind}/{number}/{prop.lower()}"))
+
+    for prop, field in _TEXTS.items():
+        put(field, _text(entry.get(prop)), prop)
+    for prop, field in _DATES.items():
+        put(field, _moment(entry.get(prop)), prop)
+    put("organizer", _person(entry.get("ORGANIZER")), "ORGANIZER")
+    put("attendees", [one for one in map(_person, _several(entry.get("ATTENDEE"))) if one], "ATTENDEE")
+    put("recurrence_rule", _rule(entry.get("RRULE")), "RRULE")
+    return found
+
+
+def _several(value: Any) -> list[Any]:
+    return (value if isinstance(value, list) else [value])[:MOST_ATTENDEES] if value is not None else []
+
+
+def _text(value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(value, list):
+        value = value[0]
+    if isinstance(value, int):
+        return int(value)
+    return plain_text(str(value))[:LONGEST_VALUE].strip()
+
+
+def _moment(value: Any) -> str | None:
+    if isinstance(value, list):
+        value = value[0] if value else None
+    moment = getattr(value, "dt", None)
+    try:
+        if isinstance(moment, datetime):
+            return iso(moment)
+        if isinstance(moment, date):
+            return iso(datetime(moment.year, moment.month, moment.day))
+    except (ValueError, OverflowError):
+        return None
+    return str(moment) if isinstance(moment, timedelta) else None
+
+
+def _person(value: Any) -> str | None:
+    if value is None:
+        return None
+    said = plain_text(str(value)).strip()
+    return said[7:].lower() if said.lower().startswith("mailto:") else said[:320] or None
+
+
+def _rule(value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        one = value[0] if isinstance(value, list) else value
+        return plain_text(one.to_ical().decode("utf-8", "replace"))[:500]
+    except (ValueError, AttributeError, TypeError, IndexError):
+        return None
+
+
+def _name(found: Findings) -> str | None:
+    if "title" not in found:
+        return None
+    return " ".join([found["title"].value, *([found["start_datetime"].value] if "start_datetime" in found else [])])

@@ -1,0 +1,36 @@
+"""Which schema holds for a type: the active one of the tenant's own, else the one that comes with the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import orjson
+
+from engross.ledger import Reader
+
+from .reducer import Policies
+from .schema import EntitySchema
+from .shipped_schemas import shipped_schemas
+
+ACTIVE = (
+    "SELECT entity_type, definition FROM memory_schemas WHERE tenant = :tenant AND entity_type = :entity_type"
+    " AND active = 1"
+)
+
+
+def schema_for(reader: Reader, entity_type: str) -> EntitySchema:
+    """The schema that holds for a type; an empty one where nobody said anything about it."""
+    row = reader.row(ACTIVE, entity_type=entity_type)
+    if row is not None:
+        return EntitySchema.from_data(orjson.loads(row["definition"]))
+    return shipped_schemas().get(entity_type) or EntitySchema(entity_type)
+
+
+def schemas_for(reader: Reader, entity_types: Iterable[str]) -> dict[str, EntitySchema]:
+    """The schemas that hold for several types."""
+    return {entity_type: schema_for(reader, entity_type) for entity_type in set(entity_types)}
+
+
+def policies_for(reader: Reader, entity_type: str) -> Policies:
+    """How the fields of a type are decided."""
+    return schema_for(reader, entity_type).policies

@@ -1,0 +1,208 @@
+"""The state tables. All of them follow from facts.
+
+Everything belongs to an owner within the tenant. An entity's row carries its board, from which its snapshot is read; an
+entity that was merged into another keeps its own, and `memory_redirects` says who speaks for whom. What one fact
+observed is listed once, in `memory_statements`: an index over all observations would cost as much as they do.
+"""
+
+from __future__ import annotations
+
+ENTITIES = """
+CREATE TABLE memory_records (
+    tenant       $text NOT NULL,
+    owner        $text NOT NULL,
+    id           $text NOT NULL,
+    version      $integer NOT NULL,
+    kind         $text NOT NULL,
+    type         $text NOT NULL,
+    category     $text,
+    content_hash $text NOT NULL,
+    mime_type    $text,
+    name         $text,
+    size         $integer,
+    body         $text,
+    provenance   $text,
+    created_at   $text NOT NULL,
+    retracted_at $text,
+    PRIMARY KEY (tenant, owner, id)
+)$clustered;
+CREATE UNIQUE INDEX memory_records_by_content ON memory_records (tenant, owner, content_hash);
+
+CREATE TABLE memory_runs (
+    tenant               $text NOT NULL,
+    owner                $text NOT NULL,
+    id                   $text NOT NULL,
+    record_id            $text NOT NULL,
+    number               $integer NOT NULL,
+    provider             $text NOT NULL,
+    config               $text NOT NULL,
+    status               $text NOT NULL,
+    started_at           $text NOT NULL,
+    completed_at         $text NOT NULL,
+    entities_created     $integer NOT NULL,
+    observations_created $integer NOT NULL,
+    unknown_fields       $integer NOT NULL,
+    fragments            $text,
+    notes                $text,
+    PRIMARY KEY (tenant, owner, id)
+)$clustered;
+CREATE UNIQUE INDEX memory_runs_of_record ON memory_runs (tenant, owner, record_id, number);
+CREATE INDEX memory_runs_by_time ON memory_runs (tenant, owner, started_at, provider);
+
+CREATE TABLE memory_entities (
+    tenant           $text NOT NULL,
+    owner            $text NOT NULL,
+    id               $text NOT NULL,
+    type             $text NOT NULL,
+    name             $text NOT NULL,
+    created_at       $text NOT NULL,
+    updated_at       $text NOT NULL,
+    observations     $integer NOT NULL,
+    last_observed_at $text,
+    late             $integer NOT NULL,
+    absorbed         $integer NOT NULL,
+    survivor_id      $text,
+    merged_at        $text,
+    board            $text NOT NULL,
+    PRIMARY KEY (tenant, owner, id)
+)$clustered;
+CREATE INDEX memory_entities_by_type ON memory_entities (tenant, owner, survivor_id, type, id);
+
+CREATE TABLE memory_observations (
+    tenant         $text NOT NULL,
+    owner          $text NOT NULL,
+    entity_id      $text NOT NULL,
+    observed_at    $text NOT NULL,
+    id             $text NOT NULL,
+    position       $integer NOT NULL,
+    ordinal        $integer NOT NULL,
+    subject        $text NOT NULL,
+    record_id      $text,
+    run_id         $text,
+    schema_version $text NOT NULL,
+    priority       $integer NOT NULL,
+    specificity    $text,
+    name           $text,
+    fields         $text NOT NULL,
+    spans          $text,
+    created_at     $text NOT NULL,
+    withdrawn_at   $text,
+    PRIMARY KEY (tenant, owner, entity_id, observed_at, id)
+)$clustered;
+
+CREATE TABLE memory_statements (
+    tenant      $text NOT NULL,
+    owner       $text NOT NULL,
+    subject     $text NOT NULL,
+    position    $integer NOT NULL,
+    observed_at $text NOT NULL,
+    stated      $text NOT NULL,
+    PRIMARY KEY (tenant, owner, subject, position)
+)$clustered;
+
+CREATE TABLE memory_checkpoints (
+    tenant       $text NOT NULL,
+    owner        $text NOT NULL,
+    entity_id    $text NOT NULL,
+    observed_at  $text NOT NULL,
+    observations $integer NOT NULL,
+    board        $text NOT NULL,
+    PRIMARY KEY (tenant, owner, entity_id, observed_at)
+)$clustered;
+
+CREATE TABLE memory_redirects (
+    tenant      $text NOT NULL,
+    owner       $text NOT NULL,
+    from_id     $text NOT NULL,
+    number      $integer NOT NULL,
+    to_id       $text NOT NULL,
+    survivor_id $text NOT NULL,
+    reason      $text,
+    merged_by   $text,
+    merged_at   $text NOT NULL,
+    ended_at    $text,
+    PRIMARY KEY (tenant, owner, from_id, number)
+)$clustered;
+CREATE INDEX memory_redirects_to_survivor ON memory_redirects (tenant, owner, survivor_id, from_id);
+CREATE INDEX memory_redirects_to ON memory_redirects (tenant, owner, to_id, from_id);
+
+CREATE TABLE memory_terms (
+    tenant    $text NOT NULL,
+    owner     $text NOT NULL,
+    term      $text NOT NULL,
+    rank      $integer NOT NULL,
+    entity_id $text NOT NULL,
+    PRIMARY KEY (tenant, owner, term, rank, entity_id)
+)$clustered;
+
+CREATE TABLE memory_relationships (
+    tenant       $text NOT NULL,
+    owner        $text NOT NULL,
+    id           $text NOT NULL,
+    version      $integer NOT NULL,
+    type         $text NOT NULL,
+    source_id    $text NOT NULL,
+    target_id    $text NOT NULL,
+    metadata     $text NOT NULL,
+    created_at   $text NOT NULL,
+    updated_at   $text NOT NULL,
+    PRIMARY KEY (tenant, owner, id)
+)$clustered;
+CREATE INDEX memory_relationships_from ON memory_relationships (tenant, owner, source_id, type, target_id, id);
+CREATE INDEX memory_relationships_to ON memory_relationships (tenant, owner, target_id, type, source_id, id);
+
+CREATE TABLE memory_supports (
+    tenant          $text NOT NULL,
+    owner           $text NOT NULL,
+    relationship_id $text NOT NULL,
+    record_id       $text NOT NULL,
+    created_at      $text NOT NULL,
+    updated_at      $text NOT NULL,
+    PRIMARY KEY (tenant, owner, relationship_id, record_id)
+)$clustered;
+CREATE INDEX memory_supports_of_record ON memory_supports (tenant, owner, record_id, relationship_id);
+
+CREATE TABLE memory_events (
+    tenant          $text NOT NULL,
+    owner           $text NOT NULL,
+    id              $text NOT NULL,
+    event_type      $text NOT NULL,
+    event_timestamp $text NOT NULL,
+    record_id       $text NOT NULL,
+    entity_ids      $text NOT NULL,
+    properties      $text NOT NULL,
+    created_at      $text NOT NULL,
+    PRIMARY KEY (tenant, owner, id)
+)$clustered;
+CREATE INDEX memory_events_by_time ON memory_events (tenant, owner, event_timestamp, id);
+CREATE INDEX memory_events_by_type ON memory_events (tenant, owner, event_type, event_timestamp, id);
+CREATE INDEX memory_events_of_record ON memory_events (tenant, owner, record_id, event_timestamp, id);
+
+CREATE TABLE memory_schemas (
+    tenant         $text NOT NULL,
+    entity_type    $text NOT NULL,
+    schema_version $text NOT NULL,
+    active         $integer NOT NULL,
+    definition     $text NOT NULL,
+    created_at     $text NOT NULL,
+    PRIMARY KEY (tenant, entity_type, schema_version)
+)$clustered;
+"""
+
+TABLES = (
+    "memory_records",
+    "memory_runs",
+    "memory_entities",
+    "memory_observations",
+    "memory_statements",
+    "memory_checkpoints",
+    "memory_redirects",
+    "memory_terms",
+    "memory_relationships",
+    "memory_supports",
+    "memory_events",
+    "memory_schemas",
+)
+
+MIGRATIONS = [("records, runs, entities, observations and what follows from them", ENTITIES)]
+"""Steps that have run are never edited: a change is another step."""

@@ -1,0 +1,66 @@
+"""What the house decides for the domain: limits that an operator sets, and ports to what lies outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from engross.ledger import Reader
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. Another model gives other vectors, so each says which it is."""
+
+    name: str
+
+    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        """One vector for each text; None while it is away."""
+
+
+class Uploaded(NamedTuple):
+    """What is on the record about an uploaded file."""
+
+    name: str
+    media_type: str
+    size: int
+
+
+class Files(Protocol):
+    """Where the bytes of sources lie."""
+
+    def keep(self, tenant: str, content: bytes) -> str:
+        """Keep bytes; their SHA-256."""
+
+    def content(self, tenant: str, content_hash: str) -> bytes:
+        """The bytes that are kept under a hash."""
+
+    def uploaded(self, reader: Reader, content_hash: str) -> Uploaded | None:
+        """What is on the record about an upload, if it is there."""
+
+
+class ModelAccess(NamedTuple):
+    """A model behind an OpenAI-compatible address."""
+
+    base_url: str
+    model: str
+    key: str | None = None
+    timeout: float = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Everything that the domain asks of the house around it. The defaults do for a house without any of it."""
+
+    files: Files | None = None
+    embedder: Embedder | None = None
+    model: ModelAccess | None = None
+    tesseract: str | None = "tesseract"
+    quota_runs: int = 100
+    quota_days: int = 30
+    most_file_bytes: int = 52_428_800
+    most_entities: int = 10_000
+    """How many entities one call may bring: it holds the writer for as long as they take."""
+
+
+USUAL_WAYS = Ways()

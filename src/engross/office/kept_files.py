@@ -1,0 +1,35 @@
+"""The bytes of memory's sources: blobs of the tenant's, some of which somebody uploaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from engross.store import Blobs
+
+from .blob_flows import FIND
+
+if TYPE_CHECKING:
+    from engross.domains.memory import Uploaded
+    from engross.ledger import Reader
+
+
+class KeptFiles(NamedTuple):
+    """What memory asks of the office about files."""
+
+    blobs: Callable[[str], Blobs]
+
+    def keep(self, tenant: str, content: bytes) -> str:
+        """Keep bytes; their SHA-256."""
+        return self.blobs(tenant).put(content)
+
+    def content(self, tenant: str, content_hash: str) -> bytes:
+        """The bytes that are kept under a hash."""
+        return self.blobs(tenant).get(content_hash)
+
+    def uploaded(self, reader: Reader, content_hash: str) -> Uploaded | None:
+        """What is on the record about an upload, if it is there."""
+        from engross.domains.memory import Uploaded
+
+        row = reader.row(FIND, content_hash=content_hash)
+        return Uploaded(row["name"], row["media_type"], row["size"]) if row else None

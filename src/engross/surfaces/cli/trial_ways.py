@@ -1,0 +1,185 @@
+"""Every way into an office, for trying out examples: the same call, and the structured answer of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import IO, Any, TypeAlias
+
+from engross.calls import DEFAULT_TENANT
+from engross.flows import Catalogue
+from engross.office import Settings
+from engross.office.capabilities import catalogue_of, open_office
+from engross.office.door.local import shell_principal
+from engross.replies import structured
+from engross.surfaces.client import Client, EmbeddedPort
+
+PROGRAM = [sys.executable, "-m", "engross.surfaces.cli"]
+REVISION = "2026-07-28"
+META = {
+    "io.modelcontextprotocol/protocolVersion": REVISION,
+    "io.modelcontextprotocol/clientInfo": {"name": "engross flow test", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+SURFACES = ("python", "cli", "rest", "mcp-http", "mcp-stdio")
+
+Answer: TypeAlias = Mapping[str, Any]
+Call: TypeAlias = Callable[[str, Mapping[str, Any]], "Answer | None"]
+"""Calls a flow; None where it is not offered."""
+
+
+@contextmanager
+def ways_into(settings: Settings, surfaces: Sequence[str]) -> Iterator[dict[str, Call]]:
+    """A call for each of the surfaces, at one office."""
+    with ExitStack() as stack:
+        catalogue = catalogue_of(settings)
+        made: dict[str, Call] = {}
+        if "python" in surfaces:
+            made["python"] = stack.enter_context(in_process(settings))
+        if "cli" in surfaces:
+            made["cli"] = lambda ref, arguments: _by_command(settings, ref, arguments)
+        if {"rest", "mcp-http"} & set(surfaces):
+            url, token = stack.enter_context(_served(settings))
+            over_http = {"rest": _by_rest(url, token), "mcp-http": _by_mcp(url, token, catalogue)}
+            made |= {name: call for name, call in over_http.items() if name in surfaces}
+        if "mcp-stdio" in surfaces:
+            made["mcp-stdio"] = stack.enter_context(_piped(settings, catalogue))
+        yield {name: made[name] for name in surfaces}
+
+
+@contextmanager
+def in_process(settings: Settings) -> Iterator[Call]:
+    """The Python library."""
+    principal = shell_principal(None, "curator", settings.data)
+    office = open_office(settings)
+    with Client(EmbeddedPort(office, DEFAULT_TENANT, principal, "embedded")) as client:
+
+        def call(ref: str, arguments: Mapping[str, Any]) -> Answer:
+            flow = office.catalogue.find(ref)
+            return structured(client.call(ref, arguments), flow.dialect if flow else "plain")
+
+        yield call
+
+
+def _by_command(settings: Settings, ref: str, arguments: Mapping[str, Any]) -> Answer:
+    words = ["call", ref, "--json", json.dumps(dict(arguments)), *_place(settings)]
+    done = subprocess.run([*PROGRAM, *words], capture_output=True, env=_environment(settings), check=False, timeout=120)
+    answer: Answer = json.loads(done.stdout)
+    return answer
+
+
+def _by_rest(url: str, token: str) -> Call:
+    import httpx2
+
+    def call(ref: str, arguments: Mapping[str, Any]) -> Answer:
+        address = f"{url}/v1/{ref.replace('.', '/', 1)}"
+        answer: Answer = httpx2.post(address, json=dict(arguments), headers=_bearer(token), timeout=120).json()
+        return answer
+
+    return call
+
+
+def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
+    import httpx2
+
+    def call(ref: str, arguments: Mapping[str, Any]) -> Answer | None:
+        tool = _tool(catalogue, ref)
+        if tool is None:
+            return None
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": REVISION,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": tool,
+            **_bearer(token),
+        }
+        answer = httpx2.post(f"{url}/mcp", json=_message(tool, arguments), headers=headers, timeout=120)
+        lines = [line[5:] for line in answer.text.splitlines() if line.startswith("data:")]
+        return _result(json.loads(lines[-1] if lines else answer.text))
+
+    return call
+
+
+@contextmanager
+def _piped(settings: Settings, catalogue: Catalogue) -> Iterator[Call]:
+    command = [*PROGRAM, "mcp", *_place(settings), "--role", "curator"]
+    with _started(command, settings, stdin=subprocess.PIPE) as process:
+        to, back = _stream(process.stdin), _stream(process.stdout)
+
+        def call(ref: str, arguments: Mapping[str, Any]) -> Answer | None:
+            tool = _tool(catalogue, ref)
+            if tool is None:
+                return None
+            to.write(json.dumps(_message(tool, arguments)).encode() + b"\n")
+            to.flush()
+            for line in back:
+                message = json.loads(line)
+                if message.get("id") == 1:
+                    return _result(message)
+            raise RuntimeError("the office over standard input and output ended")
+
+        yield call
+
+
+@contextmanager
+def _served(settings: Settings) -> Iterator[tuple[str, str]]:
+    """The office at a port of its own, and its owner's token."""
+    command = [*PROGRAM, "serve", *_place(settings), "--port", "0"]
+    with _started(command, settings) as process:
+        for line in _stream(process.stdout):
+            words = line.decode().split()
+            if words[:1] == ["REST"]:
+                token = (settings.data / "tokens" / "owner.token").read_text().strip()
+                yield words[1].rstrip(","), token
+                return
+        raise RuntimeError("the office could not be served")
+
+
+@contextmanager
+def _started(command: list[str], settings: Settings, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(settings), **more
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def _place(settings: Settings) -> list[str]:
+    files = [word for file in settings.capabilities for word in ("--capability", str(file))]
+    return ["--data", str(settings.data), *files]
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    return os.environ | {"ENGROSS_UPSTREAMS": settings.upstreams}
+
+
+def _message(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    params = {"name": tool, "arguments": dict(arguments), "_meta": META}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def _result(message: Mapping[str, Any]) -> Answer | None:
+    if "error" in message:
+        return None
+    answer: Answer = message["result"]["structuredContent"]
+    return answer
+
+
+def _tool(catalogue: Catalogue, ref: str) -> str | None:
+    return next((tool.name for tool in catalogue.tools() if tool.flow.ref == ref), None)
+
+
+def _bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def _stream(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None
+    return stream

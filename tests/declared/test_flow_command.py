@@ -1,0 +1,112 @@
+"""`engross flow`: documents begun, checked and described from a shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.declared.papers import ENVIRONMENT, SHELF, broken, written
+from tests.surfaces.cli.shell import run, spawn
+
+BAD = broken("ref: stock.get-item, method: GET", "§ref: stock.get-itm, method: GET")
+
+
+@pytest.mark.requirement("FLOW-11")
+class TestCheck:
+    """`engross flow check`."""
+
+    def test_a_document_that_is_right_ends_with_zero(self, tmp_path: Path) -> None:
+        done = run("flow", "check", written(tmp_path, SHELF), env=ENVIRONMENT)
+        assert done.code == 0
+
+    def test_a_document_that_is_wrong_ends_with_two_and_names_the_place(self, tmp_path: Path) -> None:
+        file = written(tmp_path, BAD.text)
+        done = run("flow", "check", file, env=ENVIRONMENT)
+        assert done.code == 2
+        assert f"{file}:{BAD.line}:{BAD.column}: error V8" in done.out
+        assert "stock.get-item" in done.out
+
+    def test_as_json_every_finding_has_its_place_and_rule(self, tmp_path: Path) -> None:
+        right, wrong = written(tmp_path, SHELF, "right.yaml"), written(tmp_path, BAD.text, "wrong.yaml")
+        done = run("flow", "check", right, wrong, "--json", env=ENVIRONMENT)
+        assert done.code == 2
+        (found,) = done.json["findings"]
+        place = {"file": str(wrong), "line": BAD.line, "column": BAD.column, "rule": "V8", "severity": "error"}
+        assert {name: found[name] for name in place} == place
+        assert found["did_you_mean"] == ["stock.get-item"]
+        assert done.json["valid"] is False
+        assert done.key == "VALIDATION_ERROR"
+
+    def test_warnings_fail_only_where_they_are_told_to(self, tmp_path: Path) -> None:
+        file = written(tmp_path, SHELF.replace('          description: "One article."\n', ""))
+        assert run("flow", "check", file, env=ENVIRONMENT).code == 0
+        assert run("flow", "check", file, "--strict", env=ENVIRONMENT).code == 2
+
+    def test_binds_may_be_left_out(self, tmp_path: Path) -> None:
+        file = written(tmp_path, SHELF)
+        assert run("flow", "check", file).code == 2
+        assert run("flow", "check", file, "--without-binds").code == 0
+
+    def test_flows_of_the_office_and_of_other_capabilities_may_be_named(self, tmp_path: Path) -> None:
+        text = SHELF.replace(
+            "        get-item: { ref: stock.get-item }\n", "        proposals: { ref: proposals.get-proposal }\n"
+        )
+        assert run("flow", "check", written(tmp_path, text), env=ENVIRONMENT).code == 0
+        missing = SHELF.replace("{ ref: stock.get-item }\n", "{ ref: words.greet }\n")
+        words = """
+from engross import Aggregate
+from engross.flows import NoArguments
+words = Aggregate("words", "Words")
+@words.read
+def greet(reader, arguments: NoArguments) -> None:
+    "Greet."
+"""
+        python = written(tmp_path, words, "words.py")
+        file = written(tmp_path, missing)
+        assert run("flow", "check", file, env=ENVIRONMENT).code == 2
+        assert run("flow", "check", file, "--capability", python, env=ENVIRONMENT).code == 0
+
+    def test_a_file_that_is_not_there_is_a_finding(self, tmp_path: Path) -> None:
+        done = run("flow", "check", tmp_path / "gone.yaml", "--json")
+        assert done.code == 2
+        assert done.json["findings"][0]["rule"] == "V1"
+
+    def test_a_process_says_the_same(self, tmp_path: Path) -> None:
+        done = spawn("flow", "check", written(tmp_path, BAD.text), "--without-binds")
+        assert done.returncode == 2
+        assert "V8" in done.stdout
+
+
+class TestNew:
+    """`engross flow new`."""
+
+    @pytest.mark.parametrize("more", [(), ("--base-uri", "https://api.open-meteo.com/v1"), ("--namespace", "mine")])
+    def test_a_new_document_is_right(self, tmp_path: Path, more: tuple[str, ...]) -> None:
+        file = tmp_path / "My_words.yaml"
+        assert run("flow", "new", file, *more).code == 0
+        checked = run("flow", "check", file, "--json")
+        assert (checked.code, checked.json["findings"]) == (0, [])
+
+    def test_its_flow_runs(self, tmp_path: Path) -> None:
+        file = tmp_path / "words.yaml"
+        run("flow", "new", file)
+        done = run("words", "greet", "--name", "Ada", "--json", "--data", tmp_path / "office", "--capability", file)
+        assert done.json["greeting"] == "Hello, Ada."
+
+    def test_nothing_is_written_over(self, tmp_path: Path) -> None:
+        file = written(tmp_path, "mine", "words.yaml")
+        assert run("flow", "new", file).code == 2
+        assert file.read_text() == "mine"
+
+    @pytest.mark.parametrize("name", ["words.txt", "nowhere/words.yaml", "9 lives!.yaml"])
+    def test_a_place_or_a_name_that_will_not_do_is_refused(self, tmp_path: Path, name: str) -> None:
+        assert run("flow", "new", tmp_path / name).code == 2
+        assert not (tmp_path / name).exists()
+
+
+def test_the_schema_can_be_given_to_an_editor() -> None:
+    done = run("flow", "schema")
+    assert done.code == 0
+    assert json.loads(done.out)["properties"]["capability"]["type"] == "object"

@@ -1,0 +1,220 @@
+"""Every code about entities and relationships, as MCP and REST clients get it, and nothing of what they sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from engross.flows import Catalogue
+from tests.bed.postgres import PostgresServer
+from tests.bed.served import UNLIMITED, Served
+from tests.memory.kept import memory_at
+from tests.memory.people import ACME, ACME_ID, JOHN, JOHN_ID
+from tests.surfaces.matrix.ways import McpHttp, Rest
+
+SECRET = "Wilhelmina Zangwill <wilhelmina@example.org>"
+REFERS = {"relationship_type": "REFERS_TO", "source_entity_id": JOHN_ID, "target_entity_id": ACME_ID}
+STATUS = {
+    "VALIDATION_ERROR": 400,
+    "ENTITY_NOT_FOUND": 404,
+    "FIELD_NOT_FOUND": 404,
+    "RECORD_NOT_FOUND": 404,
+    "SOURCE_NOT_FOUND": 404,
+    "INVALID_RELATIONSHIP_TYPE": 400,
+    "CYCLE_DETECTED": 400,
+    "ENTITY_ALREADY_MERGED": 400,
+    "MERGE_TARGET_ALREADY_MERGED": 400,
+    "ENTITY_NOT_MERGED": 400,
+    "OTHER_USER": 403,
+}
+
+
+def server(folder: Path, store: str | None = None) -> Served:
+    """A served office with memory, in which Johnny was merged into John."""
+    return Served(folder, store, domains="memory", knobs=UNLIMITED)
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A served office that knows Acme, John, and Johnny, who is John."""
+    with server(tmp_path_factory.mktemp("served") / "office") as running:
+        told = [ACME, JOHN, {"entity_type": "person", "name": "Johnny"}]
+        assert running.call("memory.ingest-structured", {"entities": told}).is_success
+        wish = {"from_entity_id": JOHNNY_ID, "to_entity_id": JOHN_ID}
+        asked = running.call("memory.merge-entities", wish).json()
+        token = asked["error"]["details"]["confirm_token"]
+        assert running.call("memory.merge-entities", {**wish, "confirm_token": token}).is_success
+        yield running
+
+
+def ways_into(office: Served, folder: Path) -> dict[str, Any]:
+    """The owner's agent over MCP and over REST."""
+    catalogue = Catalogue([memory_at(folder)])
+    return {"mcp": McpHttp(office, office.agent, catalogue), "rest": Rest(office, office.agent)}
+
+
+@pytest.fixture(params=["mcp", "rest"])
+def way(request: pytest.FixtureRequest, office: Served, tmp_path: Path) -> Iterator[Any]:
+    """The owner's agent, by each way in turn."""
+    ways = ways_into(office, tmp_path)
+    yield ways[request.param]
+    for one in ways.values():
+        one.close()
+
+
+def johnny() -> str:
+    from engross.domains.memory.ids import entity_id
+
+    return entity_id("person", "Johnny")
+
+
+JOHNNY_ID = johnny()
+NOBODY = "ent_nobody"
+
+
+def each(flow: str, **cases: tuple[dict[str, Any], str]) -> dict[str, tuple[str, dict[str, Any], str]]:
+    return {f"{flow} {name}": (f"memory.{flow}", *case) for name, case in cases.items()}
+
+
+BAD = {
+    **each(
+        "ingest-structured",
+        without_type=({"entities": [{"name": SECRET}]}, "VALIDATION_ERROR"),
+        no_list=({"entities": SECRET}, "VALIDATION_ERROR"),
+        nameless=({"entities": [{"entity_type": "x", "value": 1}]}, "VALIDATION_ERROR"),
+        another_user=({"entities": [JOHN], "user_id": SECRET}, "OTHER_USER"),
+    ),
+    **each(
+        "get-entity-snapshot",
+        nobody=({"entity_id": NOBODY}, "ENTITY_NOT_FOUND"),
+        no_id=({"entity_id": SECRET}, "VALIDATION_ERROR"),
+        garbage_date=({"entity_id": JOHN_ID, "at": SECRET}, "VALIDATION_ERROR"),
+    ),
+    **each(
+        "list-observations",
+        nobody=({"entity_id": NOBODY}, "ENTITY_NOT_FOUND"),
+        no_id=({"entity_id": SECRET}, "VALIDATION_ERROR"),
+    ),
+    **each(
+        "get-field-provenance",
+        nobody=({"entity_id": NOBODY, "field": "x"}, "ENTITY_NOT_FOUND"),
+        no_field=({"entity_id": JOHN_ID, "field": "x"}, "FIELD_NOT_FOUND"),
+        no_id=({"entity_id": SECRET, "field": "x"}, "VALIDATION_ERROR"),
+    ),
+    **each("explain-field", no_field=({"entity_id": JOHN_ID, "field": "x"}, "FIELD_NOT_FOUND")),
+    **each(
+        "retrieve-entities", bad_limit=({"limit": 0}, "VALIDATION_ERROR"), other=({"user_id": SECRET}, "OTHER_USER")
+    ),
+    **each("get-entity-by-identifier", empty=({"identifier": "  "}, "VALIDATION_ERROR")),
+    **each("search-memory", empty=({"query": " "}, "VALIDATION_ERROR")),
+    **each(
+        "get-related-entities",
+        nobody=({"entity_id": NOBODY}, "ENTITY_NOT_FOUND"),
+        too_far=({"entity_id": JOHN_ID, "max_hops": 99}, "VALIDATION_ERROR"),
+    ),
+    **each(
+        "get-graph-neighborhood",
+        nobody=({"node_id": NOBODY}, "ENTITY_NOT_FOUND"),
+        nothing=({"node_id": "nothing", "node_type": "record"}, "RECORD_NOT_FOUND"),
+        no_kind=({"node_id": JOHN_ID, "node_type": SECRET}, "VALIDATION_ERROR"),
+    ),
+    **each("list-timeline-events", garbage=({"after_date": SECRET}, "VALIDATION_ERROR")),
+    **each(
+        "correct",
+        nobody=({"entity_id": NOBODY, "entity_type": "person", "field": "x", "value": SECRET}, "ENTITY_NOT_FOUND"),
+        type_=({"entity_id": JOHN_ID, "entity_type": "cat", "field": "x", "value": SECRET}, "VALIDATION_ERROR"),
+        other=(
+            {"entity_id": JOHN_ID, "entity_type": "person", "field": "x", "value": 1, "user_id": SECRET},
+            "OTHER_USER",
+        ),
+    ),
+    **each(
+        "merge-entities",
+        nobody=({"from_entity_id": NOBODY, "to_entity_id": JOHN_ID}, "ENTITY_NOT_FOUND"),
+        already=({"from_entity_id": JOHNNY_ID, "to_entity_id": JOHN_ID}, "ENTITY_ALREADY_MERGED"),
+        into_merged=({"from_entity_id": JOHN_ID, "to_entity_id": JOHNNY_ID}, "MERGE_TARGET_ALREADY_MERGED"),
+        itself=({"from_entity_id": JOHN_ID, "to_entity_id": JOHN_ID}, "VALIDATION_ERROR"),
+    ),
+    **each("unmerge-entities", not_merged=({"entity_id": JOHN_ID}, "ENTITY_NOT_MERGED")),
+    **each("retract-source", nowhere=({"source_id": "nowhere"}, "SOURCE_NOT_FOUND")),
+    **each(
+        "create-relationship",
+        nobody=({**REFERS, "target_entity_id": NOBODY}, "ENTITY_NOT_FOUND"),
+        no_type=({**REFERS, "relationship_type": "KNOWS"}, "INVALID_RELATIONSHIP_TYPE"),
+        circle=({**REFERS, "target_entity_id": JOHNNY_ID}, "CYCLE_DETECTED"),
+        no_id=({**REFERS, "source_entity_id": SECRET}, "VALIDATION_ERROR"),
+    ),
+    **each(
+        "list-relationships",
+        nobody=({"entity_id": NOBODY}, "ENTITY_NOT_FOUND"),
+        direction=({"entity_id": JOHN_ID, "direction": SECRET}, "VALIDATION_ERROR"),
+    ),
+}
+
+
+@pytest.mark.requirement("MEM-03", "MEM-17", "MEM-22", "MEM-25", "MEM-28", "MEM-40")
+@pytest.mark.parametrize(("flow", "arguments", "code"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_its_code_in_the_envelope_without_what_was_sent(way, office, flow, arguments, code):
+    answer = way.call(flow, arguments)
+    told = answer["error"]
+    assert told["code"] == code
+    assert set(told) >= {"code", "message", "details", "trace_id"}
+    assert told["details"]["reply_code"] == answer["reply"]["code"]
+    assert answer["reply"]["reply_type"] == ("D" if code == "OTHER_USER" else "I")
+    assert "Wilhelmina" not in orjson.dumps(answer).decode()
+    if isinstance(way, Rest):
+        assert office.call(flow, arguments, token=office.agent).status_code == STATUS[code]
+
+
+@pytest.mark.requirement("MEM-17", "MEM-23", "MEM-24", "MEM-40")
+def test_answers_have_the_fields_that_are_promised(way):
+    seen = way.call("memory.get-entity-snapshot", {"entity_id": JOHNNY_ID})
+    assert set(seen) >= {
+        *("entity_id", "entity_type", "schema_version", "snapshot", "provenance", "computed_at"),
+        *("observation_count", "last_observation_at", "reply"),
+    }
+    assert seen["entity_id"] == JOHN_ID
+    traced = way.call("memory.get-field-provenance", {"entity_id": JOHN_ID, "field": "email"})
+    assert set(traced) >= {"field", "value", "source_observation", "source_record", "observed_at"}
+    made = way.call("memory.create-relationship", REFERS)
+    assert set(made) >= {"id", "relationship_type", "source_entity_id", "target_entity_id", "metadata", "created_at"}
+    proposed = way.call("memory.retract-source", {"source_id": traced["source_record"]["id"]})
+    assert proposed["status"] == "proposed"
+
+
+@pytest.mark.requirement("MEM-40")
+def test_the_log_says_nothing_of_what_is_remembered(office):
+    told = {"entity_type": "person", "name": SECRET, "email": "wilhelmina@example.org"}
+    assert office.call("memory.ingest-structured", {"entities": [told]}).is_success
+    assert office.call("memory.search-memory", {"query": SECRET}).json()["total"] >= 1
+    assert office.call("memory.get-entity-by-identifier", {"identifier": SECRET}).json()["total"] == 1
+    log = office.log.read_text()
+    assert "memory.search-memory" in log
+    assert "ilhelmina" not in log
+
+
+@pytest.mark.requirement("MEM-03", "MEM-18", "MEM-22")
+def test_a_store_that_fails_is_called_by_what_was_tried(tmp_path: Path):
+    """On a database server of its own, which goes away."""
+    database = PostgresServer()
+    with server(tmp_path / "office", database.create_database()) as office:
+        assert office.call("memory.ingest-structured", {"entities": [JOHN]}).is_success
+        database.kill()
+        ways = ways_into(office, tmp_path)
+        for flow, arguments, code in (
+            ("memory.get-entity-snapshot", {"entity_id": JOHN_ID}, "DB_QUERY_FAILED"),
+            ("memory.ingest-structured", {"entities": [ACME]}, "DB_INSERT_FAILED"),
+            ("memory.merge-entities", {"from_entity_id": JOHN_ID, "to_entity_id": ACME_ID}, "DB_UPDATE_FAILED"),
+            ("memory.retract-source", {"source_id": "x"}, "DB_DELETE_FAILED"),
+        ):
+            for way in ways.values():
+                answer = way.call(flow, arguments)
+                assert (answer["error"]["code"], answer["reply"]["reply_type"]) == (code, "E")
+                assert answer["reply"]["retryable"] is True
+        for way in ways.values():
+            way.close()
+    database.stop()
