@@ -48,16 +48,22 @@ def measure() -> list[Claim]:
             "octave-mcp": opened.enter_context(Talk([peer, "-c", SERVER], dict(os.environ))),
         }
         return [
-            _claim("all of it", pipes, files, lambda number: {"content": _text(number)}),
-            _claim("a field of it", pipes, files, lambda number: {"changes": {"META.ID": f"id_{number}"}}),
+            _claim("all of it", 10, pipes, files, lambda number: {"content": _text(number)}),
+            _claim("a field of it", 2, pipes, files, lambda number: {"changes": {"META.ID": f"id_{number}"}}),
         ]
 
 
-def _claim(what: str, pipes: dict[str, Talk], files: dict[str, Path], make: Callable[[int], dict[str, Any]]) -> Claim:
+def _claim(
+    what: str,
+    promised: float,
+    pipes: dict[str, Talk],
+    files: dict[str, Path],
+    make: Callable[[int], dict[str, Any]],
+) -> Claim:
     calls = {whose: _writing(pipe, str(files[whose]), make) for whose, pipe in pipes.items()}
     times = interleaved(calls, rounds=ROUNDS)
     ratio = times["octave-mcp"] / times["engross"]
-    return Claim(f"octave_write over stdio, 10 KB: {what}", ratio, "at least", 10, times, "ms")
+    return Claim(f"octave_write over stdio, 10 KB: {what}", ratio, "at least", promised, times, "ms")
 
 
 def _writing(pipe: Talk, path: str, make: Callable[[int], dict[str, Any]]) -> Callable[[], float]:

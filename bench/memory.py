@@ -28,13 +28,13 @@ from .rounds import interleaved
 from .surfaces import ENGROSS, META, Pipe, echo_over_a_pipe, prepared
 
 FEW, MANY = 10, 10_000
+SHORT = 60
 FEW_EDGES, MANY_EDGES = 100, 100_000
 CALLS = 60
 PIPED = 200
 BATCH = 100
 ROUNDS = 5
 SIZES = (100, 1_000, 10_000)
-CAPABILITY = Path(__file__).parent / "memory_capability.py"
 SERVER_MEMORY = "@modelcontextprotocol/server-memory"
 
 _numbers = itertools.count(1)
@@ -60,11 +60,19 @@ def office(folder: Path) -> Iterator[Client]:
 def growing(folder: Path) -> list[Claim]:
     """Writes and reads of an entity with ten observations, and of one with ten thousand."""
     with office(folder) as client:
-        names = {count: f"Growing {count}" for count in (FEW, MANY)}
-        ids = {count: observed(client, name, count) for count, name in names.items()}
+        long = observed(client, f"Growing {MANY}", MANY)
+        # Of several that stay as short as they are: each write makes one longer.
+        short = [observed(client, f"Growing {FEW} {number}", FEW) for number in range(SHORT)]
+        names = {
+            FEW: itertools.cycle(f"Growing {FEW} {n}" for n in range(SHORT)),
+            MANY: itertools.repeat(f"Growing {MANY}"),
+        }
+        ids = {FEW: short[0], MANY: long}
         middles = {count: middle(client, identifier) for count, identifier in ids.items()}
         kinds: dict[str, Callable[[int], object]] = {
-            "write": lambda count: client.call("memory.ingest-structured", {"entities": [state_of(names[count])]}),
+            "write": lambda count: client.call(
+                "memory.ingest-structured", {"entities": [state_of(next(names[count]))]}
+            ),
             "snapshot": lambda count: client.call("memory.get-entity-snapshot", {"entity_id": ids[count]}),
             "at": lambda count: client.call(
                 "memory.get-entity-snapshot", {"entity_id": ids[count], "at": middles[count]}
@@ -116,28 +124,31 @@ def over_a_pipe(folder: Path) -> list[Claim]:
         Claim("Memory over stdio: a snapshot", rates["snapshot"] / echoed, "at least", 0.7, rates, "calls/s"),
         Claim("Memory over stdio: one entity, durable", single / echoed, "at least", 0.4, rates, "calls/s"),
         Claim("Memory over stdio: a batch of 100", rates["batched entities"] / single, "at least", 15, rates, "/s"),
-        *beside_server_memory(folder, data),
+        *beside_server_memory(folder),
     ]
 
 
-def beside_server_memory(folder: Path, data: Path) -> list[Claim]:
+def beside_server_memory(folder: Path) -> list[Claim]:
     """The published knowledge graph server for MCP, creating entities where there are some already."""
     command = server_memory(folder / "npm")
     claims = []
     for size in SIZES:
         graph = folder / f"graph-{size}.jsonl"
         filled_graph(graph, size)
-        with Older(command, graph) as theirs, prepared(folder / f"ours-{size}") as own:
-            with Pipe(memory_over_a_pipe(own)) as ours:
-                for start in range(0, size, 1000):
-                    ours.call("ingest_structured", {"entities": [person() for _ in range(min(1000, size - start))]})
-                rates = interleaved(
-                    {
-                        "server-memory": lambda: rate(lambda: theirs.call("create_entities", noted()), 20),
-                        "ours": lambda: rate(lambda: ours.call("ingest_structured", {"entities": [person()]}), 50),
-                    },
-                    rounds=3,
-                )
+        with (
+            Older(command, graph) as theirs,
+            prepared(folder / f"ours-{size}") as own,
+            Pipe(memory_over_a_pipe(own)) as ours,
+        ):
+            for start in range(0, size, 1000):
+                ours.call("ingest_structured", {"entities": [person() for _ in range(min(1000, size - start))]})
+            rates = interleaved(
+                {
+                    "server-memory": lambda: rate(lambda: theirs.call("create_entities", noted()), 20),
+                    "ours": lambda: rate(lambda: ours.call("ingest_structured", {"entities": [person()]}), 50),
+                },
+                rounds=3,
+            )
         ratio = rates["ours"] / rates["server-memory"]
         claims.append(
             Claim(f"Memory: an entity more than {size:,}, beside server-memory", ratio, "at least", 1.0, rates, "/s")
@@ -251,7 +262,7 @@ def rate(call: Callable[[], object], calls: int = PIPED) -> float:
 
 def memory_over_a_pipe(data: Path) -> list[str]:
     """The command of an office with the domain, over stdio."""
-    return [*ENGROSS, "mcp", "--data", str(data), "--capability", str(CAPABILITY)]
+    return [*ENGROSS, "mcp", "--data", str(data)]
 
 
 def noted() -> dict[str, Any]:

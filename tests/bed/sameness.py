@@ -12,6 +12,7 @@ _EACH_TIME = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"  # a moment
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"  # an id
     r"|\b[0-9a-f]{64}\b"  # a digest
+    r"|(?<=/documents/)[^/]+(?=/)"  # a tenant's folder
 )
 _HIDDEN = frozenset(
     {

@@ -12,6 +12,9 @@ import pytest
 from engross.office import Settings
 from engross.office.acceptance import Acceptances, difference
 from engross.office.capabilities import open_office
+from engross.office.declared import Offered, offered
+from engross.office.declared import accept as take
+from engross.office.watch import Watch
 from tests.bed.served import Served, wait_for
 from tests.declared.papers import written
 from tests.declared.warehouse import Mcp
@@ -66,16 +69,6 @@ def greeting(served: Served) -> Any:
     return served.call("words.greet", {"name": "Ada"}).json().get("greeting")
 
 
-def test_what_is_not_accepted_is_not_taken_up(served: Served, paper: Path) -> None:
-    before = told(served)
-    paper.write_text(POISONED.replace("Hello", "Good day"))
-    # A restart of nothing, an acceptance of another document: the running office looks, and leaves this one alone.
-    other = written(paper.parent, WORDS.replace("words:", "others:"), "others.yaml")
-    assert accept(other, served.folder, "--yes").code == 0
-    assert told(served) == before
-    assert greeting(served) == "Hello, Ada"
-
-
 def test_what_is_accepted_is_taken_up_by_the_running_office(served: Served, paper: Path) -> None:
     paper.write_text(
         POISONED.replace("Hello", "Good day").replace("greet:", "welcome:") + WORDS.partition("flows:\n")[2]
@@ -104,29 +97,58 @@ def test_a_changed_description_is_shown_and_asked_about(served: Served, paper: P
     wait_for(lambda: "files" in told(served))
 
 
-def test_a_document_that_changed_after_it_was_accepted_is_left_alone(paper: Path, tmp_path: Path) -> None:
-    from engross.office.capabilities import known_refs
-    from engross.office.declared import accept as take
-    from engross.office.declared import by_document, offered
-    from engross.office.watch import Watch
+class Watched:
+    """An office in this process, that looks when it is told to."""
 
-    settings = Settings(data=tmp_path / "office", capabilities=(paper,), domains="")
-    office = open_office(settings, accept_documents=True)
-    try:
-        aggregates = [one for one in office.catalogue.present if one.namespace == "words"]
-        watch = Watch(office, aggregates, lambda file: ())
-        assert list(by_document(aggregates)) == [paper]
-        paper.write_text(WORDS.replace("Hello", "Good day"))
-        seen = offered(paper, settings, known_refs(settings))
-        paper.write_text(POISONED)
-        take(paper, settings, seen)
-        assert watch.look() == []
-        paper.write_text("capability: [")
-        take(paper, settings, seen._replace(digest="0" * 64))
-        assert watch.look() == []
-        assert office.catalogue.flow("words.greet").description == "Greet somebody."
-    finally:
-        office.close()
+    def __init__(self, folder: Path, paper: Path) -> None:
+        self.settings = Settings(data=folder, capabilities=(paper,), domains="")
+        self.office = open_office(self.settings, accept_documents=True)
+        self.watch = Watch(self.office, self.office.catalogue.present, lambda file: ())
+
+    def seen(self, paper: Path) -> Offered:
+        """A document as it is now."""
+        return offered(paper, self.settings, ())
+
+    def take(self, paper: Path, seen: Offered) -> None:
+        """Accept what was seen."""
+        take(paper, self.settings, seen)
+
+    @property
+    def description(self) -> str:
+        """What callers read."""
+        return self.office.catalogue.flow("words.greet").description
+
+
+@pytest.fixture
+def watched(tmp_path: Path, paper: Path) -> Iterator[Watched]:
+    """The office."""
+    made = Watched(tmp_path / "office", paper)
+    yield made
+    made.office.close()
+
+
+def test_what_is_not_accepted_is_not_taken_up(watched: Watched, paper: Path) -> None:
+    paper.write_text(POISONED)
+    assert watched.watch.look() == []
+    other = written(paper.parent, WORDS.replace("words:", "others:"), "others.yaml")
+    watched.take(other, watched.seen(other))
+    assert watched.watch.look() == []
+    assert watched.description == "Greet somebody."
+    watched.take(paper, watched.seen(paper))
+    assert watched.watch.look() == [paper]
+    assert "files" in watched.description
+
+
+def test_a_document_that_changed_after_it_was_accepted_is_left_alone(watched: Watched, paper: Path) -> None:
+    paper.write_text(WORDS.replace("Hello", "Good day"))
+    seen = watched.seen(paper)
+    paper.write_text(POISONED)
+    watched.take(paper, seen)
+    assert watched.watch.look() == []
+    paper.write_text("capability: [")
+    watched.take(paper, seen._replace(digest="0" * 64))
+    assert watched.watch.look() == []
+    assert watched.description == "Greet somebody."
 
 
 def test_a_start_accepts_what_it_starts_with(paper: Path, tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from engross.calls import Context
+from engross.calls import Context, Principal
 from engross.declared.handlers import HANDLERS, step_handler
 from engross.declared.trace import traced
 from engross.replies import Coded, Denied, Failed, Invalid, Reply, codes, reply
-from tests.declared.engines import context, document, engine, run, value
+from tests.declared.engines import ANYBODY, context, document, engine, run, value
 from tests.declared.upstream import Asked, Told, Upstream
 
 STOCK = """
@@ -442,6 +442,15 @@ def test_a_flow_may_call_a_flow_of_the_office_as_whoever_asks(tmp_path: Path) ->
     shop, office = with_office(tmp_path, reply(codes.CREATED, data={"book": {"id": "b-1"}}))
     assert value(shop, "test.one", {"name": "Dune", "notes": "Read it."}, key="request-0001") == {"id": "b-1"}
     assert office.asked == [("shelf.add-book", {"title": "Dune", "notes": "Read it."}, "scout", "request-0001")]
+
+
+def test_what_the_office_answered_somebody_is_kept_for_that_one_only(tmp_path: Path) -> None:
+    semantics = "semantics: { safe: true, cacheable: true }"
+    shop, office = with_office(tmp_path, reply(codes.SYS_OK, data={"book": {"id": "b-1"}}), semantics)
+    other = Principal("other", "human", frozenset({"viewer"}))
+    for who in (ANYBODY, ANYBODY, other):
+        assert value(shop, "test.one", {"name": "Dune"}, principal=who) == {"id": "b-1"}
+    assert [asked[2] for asked in office.asked] == ["scout", "other"]
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,14 @@ def test_a_file_that_somebody_took_away_is_noted_and_can_be_made_again(archive: 
     ]
 
 
+def test_a_version_brings_a_file_back_that_somebody_took_away(archive: Archive) -> None:
+    archive.written()
+    archive.file().unlink()
+    done(undo(archive, version=1))
+    assert archive.text() == PLAN
+    assert [one["kind"] for one in archive.history()] == ["written", "found", "written"]
+
+
 def test_taking_back_brings_the_bytes_before_back_as_a_new_version(archives: Archive) -> None:
     archives.written()
     archives.written(content=ACTIVE)

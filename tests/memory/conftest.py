@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,27 @@ import pytest
 from tests.bed.offices import Offices
 from tests.memory.kept import Library
 
+TENANTS = count()
+
 
 @pytest.fixture
 def library(offices: Offices) -> Library:
     """An office with memory, on each engine in turn."""
     return Library(offices)
+
+
+@pytest.fixture(scope="module")
+def shared_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """One on SQLite that the tests of a module share."""
+    offices = Offices(tmp_path_factory.mktemp("shared") / "office", None)
+    yield Library(offices)
+    offices.close()
+
+
+@pytest.fixture
+def quick(shared_library: Library) -> Library:
+    """A tenant of its own there: for tests that neither move the clock nor choose ways."""
+    return shared_library.at(f"t{next(TENANTS)}")
 
 
 @pytest.fixture

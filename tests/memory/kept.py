@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,19 @@ class Library:
 
     def __init__(self, offices: Offices, ways: dict[str, Any] | None = None, **settings: Any) -> None:
         self.offices = offices
-        self.clara = offices.open(memory_at(offices.folder, **(ways or {})), **settings)
-        self.agent = self.clara.as_("agent:clara", "agent", ["agent"])
-        self.vera = self.clara.as_("vera", "human", ["contributor"])
+        self._take(offices.open(memory_at(offices.folder, **(ways or {})), **settings), "main")
+
+    def at(self, tenant: str) -> Library:
+        """The same office for another tenant, where nothing is known yet."""
+        other = copy(self)
+        other._take(self.clara.as_("clara", "human", ["curator"], tenant=tenant), tenant)
+        return other
+
+    def _take(self, clara: Client, tenant: str) -> None:
+        self.tenant = tenant
+        self.clara = clara
+        self.agent = clara.as_("agent:clara", "agent", ["agent"])
+        self.vera = clara.as_("vera", "human", ["contributor"])
 
     def ingest(self, content: bytes, mime_type: str = "text/plain", name: str = "file.txt", **more: Any) -> Reply:
         """Ingest a file as Clara."""
@@ -37,7 +48,7 @@ class Library:
 
     def rows(self, sql: str, **params: Any) -> list[dict[str, Any]]:
         """What the tables hold, for Clara's tenant."""
-        return self.clara.office.store.read("main", lambda reading: reading.rows(sql, params))
+        return self.clara.office.store.read(self.tenant, lambda reading: reading.rows(sql, params))
 
 
 def ingest(client: Client, content: bytes, mime_type: str = "text/plain", name: str = "file.txt", **more: Any) -> Reply:

@@ -18,9 +18,9 @@ def packed_pdf(stream: bytes) -> bytes:
     return _file([_stream(stream, b"/Filter /FlateDecode ")])
 
 
-def bomb(megabytes: int = 600) -> bytes:
+def bomb(megabytes: int = 150) -> bytes:
     """A small PDF with a page that unpacks to very much."""
-    packer = zlib.compressobj(9)
+    packer = zlib.compressobj(6)
     piece = b"(A) Tj " * 150_000
     packed = b"".join([packer.compress(b"BT /F1 12 Tf "), *(packer.compress(piece) for _ in range(megabytes))])
     return packed_pdf(packed + packer.flush())

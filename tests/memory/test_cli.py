@@ -10,8 +10,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from tests.bed.served import Served
 from tests.memory.samples import INVOICE, SAMPLES
-from tests.surfaces.cli.shell import Shell
+from tests.surfaces.cli.shell import Shell, run
 
 
 @pytest.fixture
@@ -152,3 +153,10 @@ def test_flows_of_memory_are_commands_beside_these(shell):
     told = shell.run("memory", "--help").out
     assert told.count("\n  ingest  ") == 1
     assert "get-entity-snapshot" in told
+
+
+def test_an_office_elsewhere_that_asks_for_patience_gets_it(papers, tmp_path):
+    knobs = '[rate_limits]\n"memory.ingest" = "2/second"\n'
+    with Served(tmp_path / "served", knobs=knobs, domains="memory") as served:
+        done = run("memory", "ingest", papers, "--json", "--url", served.url, "--token", served.owner)
+    assert [one["reply"]["message_key"] for one in lines(done.out)] == ["CREATED"] * 4

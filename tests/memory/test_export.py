@@ -18,14 +18,14 @@ PROV = "http://www.w3.org/ns/prov#"
 
 
 @pytest.fixture
-def full(small: Library) -> Library:
+def full(quick: Library) -> Library:
     """An office that has read some files, and was corrected once."""
     for name in ("plain text", "Markdown", "vCard"):
         sample = SAMPLES[name]
-        done(small.ingest(sample.content, sample.media_type, sample.name))
+        done(quick.ingest(sample.content, sample.media_type, sample.name))
     acme = {"entity_id": "ent_af939bedafbd1838b259772a", "entity_type": "company"}
-    done(small.clara.call("memory.correct", {**acme, "field": "domain", "value": "=acme.com"}))
-    return small
+    done(quick.clara.call("memory.correct", {**acme, "field": "domain", "value": "=acme.com"}))
+    return quick
 
 
 def pages(library: Library, **asked: Any) -> list[dict[str, Any]]:
@@ -80,10 +80,10 @@ def test_markdown_has_a_section_for_each_entity_and_says_where_fields_are_from(f
     assert "- **domain**: =acme.com (corrected 2026-11-16)" in text
 
 
-def test_markdown_of_hostile_text_stays_text(small):
+def test_markdown_of_hostile_text_stays_text(quick):
     entity = {"entity_type": "x", "name": "# <script>alert(1)</script> [a](b)\n# next", "f\\*": "`x`\n\n# y"}
-    done(small.clara.call("memory.ingest-structured", {"entities": [entity]}))
-    text = pages(small, format="markdown")[0]["text"]
+    done(quick.clara.call("memory.ingest-structured", {"entities": [entity]}))
+    text = pages(quick, format="markdown")[0]["text"]
     assert "<script>" not in text
     assert sum(line.startswith("#") for line in text.splitlines()) == 3
 
@@ -122,10 +122,10 @@ def test_facts_lead_to_their_record_and_place(full):
     assert INVOICE.decode()[span["start"] : span["end"]] == "$1,500.00"
 
 
-def test_a_spreadsheet_runs_nothing_of_what_a_file_says(small):
+def test_a_spreadsheet_runs_nothing_of_what_a_file_says(quick):
     entity = {"entity_type": "company", "name": "=cmd|' /C calc'!A0"}
-    done(small.clara.call("memory.ingest-structured", {"entities": [entity]}))
-    (page,) = pages(small, format="csv", table="entities")
+    done(quick.clara.call("memory.ingest-structured", {"entities": [entity]}))
+    (page,) = pages(quick, format="csv", table="entities")
     (row,) = csv.DictReader(io.StringIO(page["text"]))
     assert row["canonical_name"].startswith("'=")
 
@@ -150,8 +150,8 @@ def test_a_cursor_from_elsewhere_is_refused(full, cursor):
     assert answer.message_key == "VALIDATION_ERROR"
 
 
-def test_a_page_ends_before_it_is_too_long(small):
+def test_a_page_ends_before_it_is_too_long(quick):
     for number in range(4):
         entity = {"entity_type": "note", "name": f"Note {number}", "content": "x" * 900_000}
-        done(small.clara.call("memory.ingest-structured", {"entities": [entity]}))
-    assert len(pages(small, format="csv", table="entities")) > 1
+        done(quick.clara.call("memory.ingest-structured", {"entities": [entity]}))
+    assert len(pages(quick, format="csv", table="entities")) > 1

@@ -94,18 +94,26 @@ class Letters:
     """Embeds a text as the letters it has."""
 
     name = "letters"
+    is_away = False
 
-    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        if self.is_away:
+            return None
         return [[float(text.lower().count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz"] for text in texts]
 
 
 def test_an_embedder_takes_part_and_the_mode_says_so(tmp_path):
     offices = Offices(tmp_path / "office", None)
-    library = Library(offices, {"embedder": Letters()})
+    letters = Letters()
+    library = Library(offices, {"embedder": letters})
     tell(library.clara, ACME, JOHN)
     answer = done(library.clara.call("memory.search-memory", {"query": "doe"}))
     assert answer["search_mode"] == "words+names+embeddings:letters"
     assert [one["id"] for one in answer["results"]] == [JOHN_ID]
+    letters.is_away = True
+    without = done(library.clara.call("memory.search-memory", {"query": "doe"}))
+    assert "+embeddings" not in without["search_mode"]
+    assert [one["id"] for one in without["results"]] == [JOHN_ID]
     offices.close()
 
 

@@ -25,8 +25,8 @@ def refused(answer) -> list[tuple[str, str]]:
 
 @pytest.mark.requirement("MEM-01", "MEM-32", "MEM-31")
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES.keys())
-def test_a_file_of_each_kind_becomes_a_source_with_observations(small, sample):
-    answer = done(small.ingest(sample.content, sample.media_type, sample.name))
+def test_a_file_of_each_kind_becomes_a_source_with_observations(quick, sample):
+    answer = done(quick.ingest(sample.content, sample.media_type, sample.name))
     assert answer["content_hash"] == sha256(sample.content).hexdigest()
     assert answer["file_size"] == len(sample.content)
     assert answer["deduplicated"] is False
@@ -36,24 +36,24 @@ def test_a_file_of_each_kind_becomes_a_source_with_observations(small, sample):
 
 
 @pytest.mark.requirement("MEM-40")
-def test_an_invoice_in_a_pdf_is_a_financial_record_with_its_number(small):
+def test_an_invoice_in_a_pdf_is_a_financial_record_with_its_number(quick):
     sample = SAMPLES["PDF"]
-    answer = done(small.ingest(sample.content, sample.media_type, sample.name))
+    answer = done(quick.ingest(sample.content, sample.media_type, sample.name))
     assert (answer["record_type"], answer["category"]) == ("invoice", "FinancialRecord")
     invoice = answer["interpretation"]["entity_ids"][0]
-    snapshot = done(small.clara.call("memory.get-entity-snapshot", {"entity_id": invoice}))["snapshot"]
+    snapshot = done(quick.clara.call("memory.get-entity-snapshot", {"entity_id": invoice}))["snapshot"]
     assert snapshot["invoice_number"] == "INV-001"
 
 
 @pytest.mark.requirement("MEM-40", "MEM-18")
-def test_what_was_stored_is_retrieved_at_once_and_always_in_the_same_order(small):
+def test_what_was_stored_is_retrieved_at_once_and_always_in_the_same_order(quick):
     for sample in (SAMPLES["CSV"], SAMPLES["vCard"]):
-        done(small.ingest(sample.content, sample.media_type, sample.name))
+        done(quick.ingest(sample.content, sample.media_type, sample.name))
     asked = {"entity_type": "transaction"}
-    first = done(small.clara.call("memory.retrieve-entities", asked))["entities"]
+    first = done(quick.clara.call("memory.retrieve-entities", asked))["entities"]
     assert {one["canonical_name"] for one in first} == {"t-1", "t-2"}
     assert [one["id"] for one in first] == [
-        one["id"] for one in done(small.clara.call("memory.retrieve-entities", asked))["entities"]
+        one["id"] for one in done(quick.clara.call("memory.retrieve-entities", asked))["entities"]
     ]
 
 
@@ -78,10 +78,10 @@ def test_sources_belong_to_their_user(library):
     assert stolen.message_key == "SOURCE_NOT_FOUND"
 
 
-def test_an_agent_works_in_the_memory_of_whom_it_belongs_to(small):
-    mine, by_agent = done(small.ingest(INVOICE)), done(ingest(small.agent, INVOICE))
+def test_an_agent_works_in_the_memory_of_whom_it_belongs_to(quick):
+    mine, by_agent = done(quick.ingest(INVOICE)), done(ingest(quick.agent, INVOICE))
     assert by_agent["source_id"] == mine["source_id"]
-    assert ingest(small.agent, RECEIPT).message_key == "CREATED"
+    assert ingest(quick.agent, RECEIPT).message_key == "CREATED"
 
 
 @pytest.mark.requirement("MEM-01")
@@ -145,23 +145,23 @@ def test_entities_edges_and_events_are_there_when_the_answer_is(library):
          "/interpretation_config/feature_flags"),
     ],
 )  # fmt: skip
-def test_what_is_no_file_is_refused_with_its_place_and_nothing_is_kept(small, arguments, place):
-    answer = small.clara.call("memory.ingest", arguments)
+def test_what_is_no_file_is_refused_with_its_place_and_nothing_is_kept(quick, arguments, place):
+    answer = quick.clara.call("memory.ingest", arguments)
     assert refused(answer) == [("VALIDATION_ERROR", place)]
-    assert small.rows("SELECT id FROM memory_records WHERE tenant = :tenant") == []
+    assert quick.rows("SELECT id FROM memory_records WHERE tenant = :tenant") == []
 
 
-def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(small):
+def test_a_file_of_exactly_the_limit_is_taken_and_one_byte_more_is_not(quick):
     whole = b"x" * LIMIT
-    assert done(small.ingest(whole))["file_size"] == LIMIT
-    refusal = small.ingest(whole + b"y")
+    assert done(quick.ingest(whole))["file_size"] == LIMIT
+    refusal = quick.ingest(whole + b"y")
     assert refusal.message_key == "FILE_TOO_LARGE"
     assert refusal.data["details"] == {"file_size_bytes": LIMIT + 1, "max_size_bytes": LIMIT}
-    assert len(small.rows("SELECT id FROM memory_records WHERE tenant = :tenant")) == 1
+    assert len(quick.rows("SELECT id FROM memory_records WHERE tenant = :tenant")) == 1
 
 
-def test_a_lying_media_type_is_believed_in_the_bytes_and_warned_of(small):
-    answer = small.ingest(PNG, "application/pdf", "x.pdf")
+def test_a_lying_media_type_is_believed_in_the_bytes_and_warned_of(quick):
+    answer = quick.ingest(PNG, "application/pdf", "x.pdf")
     assert answer.data["mime_type"] == "image/png"
     assert warned(answer) == ["MIME_TYPE_MISMATCH", "OCR_UNAVAILABLE"]
 
@@ -176,16 +176,16 @@ def test_an_uploaded_file_is_ingested_by_its_hash(library):
     assert again.data["source_id"] == answer["source_id"]
 
 
-def test_a_hash_alone_opens_nothing_that_was_not_uploaded(small):
-    digest = done(small.ingest(INVOICE))["content_hash"]
-    assert small.vera.call("memory.ingest", {"content_hash": digest}).message_key == "RECORD_NOT_FOUND"
+def test_a_hash_alone_opens_nothing_that_was_not_uploaded(quick):
+    digest = done(quick.ingest(INVOICE))["content_hash"]
+    assert quick.vera.call("memory.ingest", {"content_hash": digest}).message_key == "RECORD_NOT_FOUND"
 
 
 def test_an_upload_beyond_the_limit_is_too_large(tmp_path):
     offices = Offices(tmp_path / "office", None)
-    small = Library(offices, {"most_file_bytes": 10})
-    kept = done(small.clara.upload(b"x" * 11, name="x.txt", media_type="text/plain"))["blob"]
-    answer = small.clara.call("memory.ingest", {"content_hash": kept["content_hash"]})
+    office = Library(offices, {"most_file_bytes": 10})
+    kept = done(office.clara.upload(b"x" * 11, name="x.txt", media_type="text/plain"))["blob"]
+    answer = office.clara.call("memory.ingest", {"content_hash": kept["content_hash"]})
     assert answer.message_key == "FILE_TOO_LARGE"
     offices.close()
 
@@ -212,11 +212,11 @@ def test_over_quota_a_file_is_kept_and_told_not_to_be_interpreted(offices):
 
 def test_structured_data_needs_no_quota(tmp_path):
     offices = Offices(tmp_path / "office", None)
-    small = Library(offices, {"quota_runs": 1})
+    office = Library(offices, {"quota_runs": 1})
     for number in range(3):
         entity = {"entity_type": "person", "name": f"Person {number}"}
-        done(small.clara.call("memory.ingest-structured", {"entities": [entity]}))
-    assert done(small.ingest(INVOICE))["interpretation"] is not None
+        done(office.clara.call("memory.ingest-structured", {"entities": [entity]}))
+    assert done(office.ingest(INVOICE))["interpretation"] is not None
     offices.close()
 
 
@@ -243,27 +243,28 @@ def test_files_in_any_order_give_the_same_snapshots(tmp_path):
     assert snapshots("there", samples) == snapshots("back", samples[::-1])
 
 
-def test_a_dry_run_keeps_nothing(small):
-    encoded = b64encode(INVOICE).decode()
-    answer = small.clara.call("memory.ingest", {"file_content": encoded, "mime_type": "text/plain"}, dry_run=True)
+def test_a_dry_run_keeps_nothing(quick):
+    content = b"never kept before"
+    encoded = b64encode(content).decode()
+    answer = quick.clara.call("memory.ingest", {"file_content": encoded, "mime_type": "text/plain"}, dry_run=True)
     assert answer.ok
-    assert not list((small.offices.folder / "blobs").rglob("*" + sha256(INVOICE).hexdigest()))
-    assert small.rows("SELECT id FROM memory_records WHERE tenant = :tenant") == []
+    assert not list((quick.offices.folder / "blobs").rglob("*" + sha256(content).hexdigest()))
+    assert quick.rows("SELECT id FROM memory_records WHERE tenant = :tenant") == []
 
 
-def test_an_idempotent_repeat_gets_the_first_answer(small):
-    first = small.ingest(INVOICE, client_request_id="ingest-0001")
-    again = small.ingest(INVOICE, client_request_id="ingest-0001")
+def test_an_idempotent_repeat_gets_the_first_answer(quick):
+    first = quick.ingest(INVOICE, client_request_id="ingest-0001")
+    again = quick.ingest(INVOICE, client_request_id="ingest-0001")
     assert again.data["idempotent_replay"] is True
     assert again.data["interpretation"] == first.data["interpretation"]
-    other = small.ingest(RECEIPT, client_request_id="ingest-0001")
+    other = quick.ingest(RECEIPT, client_request_id="ingest-0001")
     assert other.message_key == "IDEMPOTENCY_KEY_REUSED"
 
 
-def test_another_user_id_than_the_callers_is_denied(small):
-    answer = small.ingest(INVOICE, user_id="vera")
+def test_another_user_id_than_the_callers_is_denied(quick):
+    answer = quick.ingest(INVOICE, user_id="vera")
     assert answer.reply_type == "D"
-    assert small.ingest(INVOICE, user_id="clara").ok
+    assert quick.ingest(INVOICE, user_id="clara").ok
 
 
 def test_an_office_without_a_place_for_files_says_so(tmp_path):

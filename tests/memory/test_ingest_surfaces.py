@@ -89,7 +89,7 @@ BAD = {
     ),
     "no source": (
         "memory.reinterpret",
-        {"source_id": "nowhere", "interpretation_config": {}},
+        {"source_id": SECRET, "interpretation_config": {}},
         "SOURCE_NOT_FOUND",
     ),
     "no config": ("memory.reinterpret", {"source_id": "nowhere"}, "VALIDATION_ERROR"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,6 +64,7 @@ def test_whatever_happens_the_facts_tell_it_again(library: Library, seed: int) -
     sources: list[str] = []
     corrections: list[str] = []
     done = 0
+    wish: dict[str, Any]
     for step in range(60):
         clock.pass_(seconds=chance.choice([1, 1, 1, -3]))
         one, other = chance.sample(names, 2)

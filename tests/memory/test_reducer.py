@@ -126,5 +126,6 @@ def test_lists_are_merged_newest_first_without_repetition():
 def test_null_says_nothing_and_a_corrections_null_takes_the_field_away():
     assert value(claim("a", 1, "kept"), claim("b", 2, None)) == "kept"
     assert value(claim("a", 1, "kept"), claim("b", 2, None, CORRECTION), claim("c", 3, "later")) is None
-    for nearly in ("", 0, False, {}, []):
+    nothing_much: list[Any] = ["", 0, False, {}, []]
+    for nearly in nothing_much:
         assert value(claim("a", 1, "kept"), claim("b", 2, nearly)) == nearly

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.memory.kept import Library, done
 from tests.memory.people import confirmed, fields, snapshot, tell
 
-NOTE = {
+NOTE: dict[str, Any] = {
     "entity_type": "note",
     "schema_version": "1.0",
     "fields": {"name": {"type": "string", "required": True}, "tags": {"type": "array"}, "size": {"type": "number"}},

@@ -73,9 +73,9 @@ def test_an_equal_payload_is_found_with_its_first_ids(library):
 
 
 @pytest.mark.requirement("MEM-02", "MEM-33")
-def test_payloads_belong_to_their_user(small):
-    mine = done(small.clara.call("memory.submit-payload", SUBMITTED))
-    hers = done(small.vera.call("memory.submit-payload", SUBMITTED))
+def test_payloads_belong_to_their_user(quick):
+    mine = done(quick.clara.call("memory.submit-payload", SUBMITTED))
+    hers = done(quick.vera.call("memory.submit-payload", SUBMITTED))
     assert hers["created"] is True
     assert hers["payload_content_id"] == mine["payload_content_id"]
     assert hers["payload_id"] != mine["payload_id"]
@@ -83,9 +83,9 @@ def test_payloads_belong_to_their_user(small):
 
 @pytest.mark.requirement("MEM-30")
 @pytest.mark.parametrize("kind", BODIES)
-def test_every_capability_takes_its_payload_and_extracts_what_lies_in_it(small, kind):
-    answer = done(submit(small, kind, BODIES[kind]))
-    told = done(small.clara.call("memory.retrieve-entities", {"limit": 100}))["entities"]
+def test_every_capability_takes_its_payload_and_extracts_what_lies_in_it(quick, kind):
+    answer = done(submit(quick, kind, BODIES[kind]))
+    told = done(quick.clara.call("memory.retrieve-entities", {"limit": 100}))["entities"]
     found = {(one["entity_type"], one["canonical_name"]) for one in told}
     own = next(one for one in told if one["id"] == answer["entity_ids"][0])
     assert own["entity_type"] == kind
@@ -101,14 +101,14 @@ def test_there_are_the_twelve_capabilities():
 
 @pytest.mark.requirement("MEM-30")
 @pytest.mark.parametrize("kind", BODIES)
-def test_an_empty_body_is_a_payload_too(small, kind):
-    assert done(submit(small, kind, {}))["created"] is True
-    assert done(submit(small, kind, {}))["created"] is False
+def test_an_empty_body_is_a_payload_too(quick, kind):
+    assert done(submit(quick, kind, {}))["created"] is True
+    assert done(submit(quick, kind, {}))["created"] is False
 
 
 @pytest.mark.requirement("MEM-39")
-def test_an_unknown_capability_is_told_what_there_is_and_where_else_to_go(small):
-    answer = submit(small, "invoise", {})
+def test_an_unknown_capability_is_told_what_there_is_and_where_else_to_go(quick):
+    answer = submit(quick, "invoise", {})
     assert answer.message_key == "UNKNOWN_CAPABILITY"
     told = answer.data["suggestions"]
     assert told["allowed_values"] == list(CAPABILITIES)
@@ -117,8 +117,8 @@ def test_an_unknown_capability_is_told_what_there_is_and_where_else_to_go(small)
 
 
 @pytest.mark.parametrize("when", ["2025-01-15", "soon", "2025-01-15T10:30:00", "2025-13-15T10:30:00Z", "", "x" * 60])
-def test_a_time_of_extraction_needs_a_zone(small, when):
-    answer = submit(small, "note", {}, provenance={"extracted_at": when})
+def test_a_time_of_extraction_needs_a_zone(quick, when):
+    answer = submit(quick, "note", {}, provenance={"extracted_at": when})
     assert answer.message_key == "VALIDATION_ERROR"
     assert answer.data["errors"][0]["pointer"] == "/provenance/extracted_at"
 
@@ -133,16 +133,16 @@ def test_a_time_of_extraction_needs_a_zone(small, when):
         ({"provenance": {**PROVENANCE, "agent": "x"}}, "/provenance/agent"),
     ],
 )
-def test_a_malformed_envelope_is_refused_with_its_place(small, change, place):
-    answer = small.clara.call("memory.submit-payload", {**SUBMITTED, **change})
+def test_a_malformed_envelope_is_refused_with_its_place(quick, change, place):
+    answer = quick.clara.call("memory.submit-payload", {**SUBMITTED, **change})
     assert answer.reply_type == "I"
     assert place in [error["pointer"] for error in answer.data["errors"]]
 
 
-def test_what_happened_before_now_counts_from_then_and_never_from_the_future(small):
-    done(submit(small, "note", {"title": "Old"}, provenance={"extracted_at": "2020-01-01T01:00:00+01:00"}))
-    done(submit(small, "note", {"title": "New"}, provenance={"extracted_at": "2999-01-01T00:00:00Z"}))
-    rows = small.rows("SELECT observed_at FROM memory_observations WHERE tenant = :tenant ORDER BY observed_at")
+def test_what_happened_before_now_counts_from_then_and_never_from_the_future(quick):
+    done(submit(quick, "note", {"title": "Old"}, provenance={"extracted_at": "2020-01-01T01:00:00+01:00"}))
+    done(submit(quick, "note", {"title": "New"}, provenance={"extracted_at": "2999-01-01T00:00:00Z"}))
+    rows = quick.rows("SELECT observed_at FROM memory_observations WHERE tenant = :tenant ORDER BY observed_at")
     assert rows[0]["observed_at"].startswith("2020-01-01T00:00:00")
     assert rows[1]["observed_at"].startswith("2026-11-16")
 
@@ -155,17 +155,17 @@ def test_dependencies_that_go_in_circles_are_recorded_without_the_last_edge(libr
     assert len(edges) == 1
 
 
-def test_two_decisions_of_the_same_words_are_two(small):
+def test_two_decisions_of_the_same_words_are_two(quick):
     body = {"decision": "ship it", "rationale": "x"}
-    done(submit(small, "agent_decision", {**body, "timestamp": "2025-01-01"}))
-    done(submit(small, "agent_decision", {**body, "timestamp": "2025-01-02"}))
-    assert len(small.rows("SELECT id FROM memory_entities WHERE tenant = :tenant")) == 2
+    done(submit(quick, "agent_decision", {**body, "timestamp": "2025-01-01"}))
+    done(submit(quick, "agent_decision", {**body, "timestamp": "2025-01-02"}))
+    assert len(quick.rows("SELECT id FROM memory_entities WHERE tenant = :tenant")) == 2
 
 
-def test_a_long_decision_is_told_apart_from_one_that_begins_like_it(small):
+def test_a_long_decision_is_told_apart_from_one_that_begins_like_it(quick):
     for end in ("a", "b"):
-        done(submit(small, "agent_decision", {"decision": "x" * 2_000 + end, "timestamp": "2025-01-01"}))
-    assert len(small.rows("SELECT id FROM memory_entities WHERE tenant = :tenant")) == 2
+        done(submit(quick, "agent_decision", {"decision": "x" * 2_000 + end, "timestamp": "2025-01-01"}))
+    assert len(quick.rows("SELECT id FROM memory_entities WHERE tenant = :tenant")) == 2
 
 
 @pytest.mark.requirement("MEM-33")

@@ -54,7 +54,8 @@ def test_null_clears_a_field_and_any_json_is_a_value(small: Library):
     assert gone.message_key == "FIELD_NOT_FOUND"
     told = done(small.clara.call("memory.explain-field", {"entity_id": JOHN_ID, "field": "phone"}))
     assert (told["value"], told["cleared"]) == (None, True)
-    for value in ([1, {"a": [None]}], {}, "", 0, False, "x" * 1000):
+    values: list[Any] = [[1, {"a": [None]}], {}, "", 0, False, "x" * 1000]
+    for value in values:
         small.offices.clock.pass_(minutes=1)
         correct(small.clara, JOHN_ID, "anything", value)
         assert fields(small.clara, JOHN_ID)["anything"] == value

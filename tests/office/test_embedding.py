@@ -89,7 +89,6 @@ def test_an_answer_without_vectors_is_none(server: ThreadingHTTPServer, body: by
     assert HttpEmbedder(address(server), "senses-1")(["money"]) is None
 
 
-@pytest.mark.requirement("ARCH-40", "MEM-39")
 def test_meaning_takes_part_in_searches_and_the_answer_says_so(server: ThreadingHTTPServer, tmp_path: Path) -> None:
     with filled(tmp_path, address(server)) as client:
         for flow in SEARCHES:

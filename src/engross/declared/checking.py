@@ -7,11 +7,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from engross.flows.nearest import nearest
-
 from .attachments import attachment
 from .binding import NO_BINDS, Binds, resolve
-from .fault import BadDocument, Fault, Faults
+from .fault import BadDocument, Fault, Faults, near
 from .fitness import check_fitness
 from .lints import lint
 from .loading import load
@@ -126,10 +124,10 @@ def _check_skill_tool(
         known = actions.get(tool.source_namespace)
         if known is None:
             told = f"The tool {tool.name} is from {tool.source_namespace}, which exposes nothing here."
-            faults.error("V15", tool.place, told, nearest(tool.source_namespace, actions, 1))
+            faults.error("V15", tool.place, told, near(tool.source_namespace, actions))
         elif tool.action not in known:
             told = f"{tool.source_namespace} exposes no {tool.action}."
-            faults.error("V15", tool.place, told, nearest(tool.action, known, 1))
+            faults.error("V15", tool.place, told, near(tool.action, known))
     if tool.instruction is not None and files and tool.instruction not in files:
         told = f"There is no file {tool.instruction} in the folder of the skill."
-        faults.error("V15", tool.place, told, nearest(tool.instruction, files, 1))
+        faults.error("V15", tool.place, told, near(tool.instruction, files))

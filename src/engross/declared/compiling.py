@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -15,21 +13,16 @@ from engross.flows import (
     Listener,
     PromptArgument,
     Route,
-    RouteField,
     Skill,
     SkillTool,
 )
 from engross.flows import Flow as Compiled
 from engross.flows import Semantics as Promised
-from engross.flows.route import Where
 
-from . import template
 from .attachments import attachment
 from .engine import Engine
 from .exposing import flow_name
-from .jsonpath import compiled as path_of
 from .model import (
-    MISSING,
     Document,
     Exposes,
     Flow,
@@ -42,15 +35,18 @@ from .model import (
     RestExposes,
     RestOperation,
     RestResource,
+    Semantics,
     SkillExposes,
     Target,
 )
 from .model import Skill as DeclaredSkill
+from .routing import route_fields
 from .schemas import RESULT, input_schema, output_schema
 from .semantics import is_safe
+from .spoken import offer_folder, speaker_of
 
 RISKY, USUAL = 3, 2
-PLACE = re.compile(r"\{\{\s*([a-zA-Z0-9_-]+)\s*\}\}")
+LONGEST_HEADING = 60
 FIRST_VERSION = "1.0.0"
 _KINDS: dict[type, Literal["mcp", "rest", "skill"]] = {McpExposes: "mcp", RestExposes: "rest", SkillExposes: "skill"}
 _REPLIES = {"read": "READ_OK", "reach": "DONE"}
@@ -93,7 +89,7 @@ class _Compiler:
     def _home(self, exposes: Exposes) -> Declared:
         namespace = exposes.namespace
         if namespace not in self._made:
-            display = getattr(exposes, "description", None) or namespace
+            display = _heading(getattr(exposes, "description", None)) or namespace
             self._made[namespace] = Declared(namespace, display, self._engine)
         return self._made[namespace]
 
@@ -148,7 +144,9 @@ class _Compiler:
         said = flow.version or (info.version if info and _is_version(info.version) else None) or FIRST_VERSION
         return f"{said}+{self._document.digest[:12]}"
 
-    def _offered(self, home: Declared, name: str, offer: Offer, *, own_inputs: bool) -> str:
+    def _offered(
+        self, home: Declared, name: str, offer: Offer, *, own_inputs: bool, semantics: Semantics | None = None
+    ) -> str:
         """The ref of the flow behind an offer, made here if the offer says anything of its own about running it."""
         if offer.flow is not None:
             return self._flow(home, offer.flow).ref
@@ -157,21 +155,24 @@ class _Compiler:
         if not offer.given and not offer.outputs and not own_inputs:
             return offer.ref.ref
         if base is None:
-            base = _call_of(offer, home.namespace, name)
+            base = _call_of(offer, home.namespace, name, semantics)
             offer = Offer(ref=offer.ref, inputs=offer.inputs)
         described = replace(base, description=offer.description or base.description)
         return self._flow(home, described, offer=offer, name=flow_name(name)).ref
 
     def _tool(self, home: Declared, tool: McpTool) -> None:
         offer = tool.offer
-        ref = self._offered(home, tool.name, offer, own_inputs=bool(offer.inputs))
+        hints = tool.hints
+        said_so = hints.read_only is not None
+        semantics = Semantics(hints.read_only, hints.idempotent, None, hints.destructive) if said_so else None
+        ref = self._offered(home, tool.name, offer, own_inputs=bool(offer.inputs), semantics=semantics)
         said: dict[str, Any] = {"title": offer.display, "description": offer.description, "hints": _hints(tool.hints)}
         told = {name: value for name, value in said.items() if value}
         home.expose(ref, tool.name, home.namespace, **told)
 
     def _resource(self, home: Declared, resource: McpResource) -> None:
         if resource.flow is None:
-            _folder(home, resource, self._document)
+            offer_folder(home, resource, self._document)
             return
         flow = self._flow(home, resource.flow)
         outputs = resource.flow.outputs
@@ -196,7 +197,7 @@ class _Compiler:
         fields = {one.name: {"type": "string", "description": one.description} for one in prompt.arguments.values()}
         flow = home.define(
             "read",
-            _speaker_of(messages),
+            speaker_of(messages),
             name=f"{flow_name(prompt.name)}-prompt",
             description=prompt.description,
             arguments={"type": "object", "properties": fields, "additionalProperties": False},
@@ -211,8 +212,10 @@ class _Compiler:
         offer = operation.offer
         base = offer.flow or (self._document.flow(offer.ref.ref) if offer.ref else None)
         foreign = base is not None and any(name not in base.inputs for name in offer.inputs)
-        ref = self._offered(home, operation.name, offer, own_inputs=foreign or (base is None and bool(offer.inputs)))
-        taken = offer.inputs or (base.inputs if base else {})
+        own_inputs = foreign or (base is None and bool(offer.inputs))
+        semantics = Semantics(safe=operation.method == "GET")
+        ref = self._offered(home, operation.name, offer, own_inputs=own_inputs, semantics=semantics)
+        taken = offer.inputs or (base.inputs if base else None)
         home.route(
             Route(
                 home.namespace,
@@ -220,7 +223,7 @@ class _Compiler:
                 operation.method,
                 resource.path,
                 ref,
-                _fields(resource, operation, taken),
+                route_fields(resource, operation, taken) if taken is not None else None,
                 offer.display,
                 offer.description or (base.description if base else None) or resource.description,
                 offer.tags or (base.tags if base else ()),
@@ -293,8 +296,18 @@ def _hints(said: Hints) -> dict[str, bool | None]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _call_of(offer: Offer, namespace: str, name: str) -> Flow:
-    """A flow of the office with arguments of its own: a flow here that calls it."""
+def _heading(text: str | None) -> str | None:
+    """The beginning of a description, short enough for a heading."""
+    if text is None or len(text) <= LONGEST_HEADING:
+        return text
+    return f"{text[: LONGEST_HEADING - 3].rstrip()}..."
+
+
+def _call_of(offer: Offer, namespace: str, name: str, semantics: Semantics | None) -> Flow:
+    """A flow of the office with arguments of its own: a flow here that calls it.
+
+    Whether it is safe is the exposure's word; the office governs the inner call whatever that says.
+    """
     assert offer.ref is not None
     target = Target(offer.ref.namespace, offer.ref.name, offer.ref.place, "flow")
     return Flow(
@@ -303,90 +316,9 @@ def _call_of(offer: Offer, namespace: str, name: str) -> Flow:
         offer.description or f"Calls {offer.ref.ref}.",
         "call",
         offer.ref.place,
+        semantics=semantics,
         inputs=offer.inputs,
         given=offer.given,
         target=target,
         outputs=offer.outputs,
     )
-
-
-def _fields(resource: RestResource, operation: RestOperation, taken: Mapping[str, Any]) -> tuple[RouteField, ...]:
-    """Where the arguments are: as the operation says, else in the path, in the query of a read, in the body."""
-    in_path = template.path_template(resource.path).variables
-    rest: Where = "query" if operation.method in ("GET", "DELETE") else "body"
-    fields = []
-    for name in taken:
-        said = operation.inputs.get(name)
-        if said is None:
-            fields.append(RouteField(name, "path" if name in in_path else rest))
-        elif isinstance(said.value, str) and said.value.startswith("$"):
-            fields.append(RouteField(name, "body", find=_finder(said.value)))
-        else:
-            constant = None if said.value is MISSING else said.value
-            fields.append(RouteField(name, said.where, constant))
-    return tuple(fields)
-
-
-def _finder(text: str) -> Any:
-    path = path_of(text)
-
-    def find(body: Any) -> Any:
-        found = path.find(body)
-        return None if found is MISSING else found
-
-    return find
-
-
-def _speaker_of(messages: tuple[tuple[str, str], ...]) -> Any:
-    def speak(reader: object, arguments: Mapping[str, Any]) -> Mapping[str, object]:
-        """The words of a prompt."""
-
-        def said(found: re.Match[str]) -> str:
-            return str(arguments.get(found[1], found[0]))
-
-        return {
-            "messages": [
-                {"role": role, "content": {"type": "text", "text": PLACE.sub(said, text)}} for role, text in messages
-            ]
-        }
-
-    return speak
-
-
-def _folder(home: Declared, resource: McpResource, document: Document) -> None:
-    """The files of a folder, each at an address of its own."""
-    files = document.files[attachment(resource.location or "", resource.place)]
-    flow = home.define("read", _reader_of(files), **_reading(resource))
-    for path in files:
-        home.resource(
-            f"{resource.uri.rstrip('/')}/{path}",
-            flow,
-            name=f"{resource.name}/{path}",
-            title=f"{resource.display}: {path}",
-            description=resource.description,
-            mime_type=resource.mime_type or "text/plain",
-            text="text",
-            changes="",
-            arguments={"path": path},
-        )
-
-
-def _reader_of(files: Mapping[str, bytes]) -> Any:
-    def read_file(reader: object, arguments: Mapping[str, Any]) -> Mapping[str, object]:
-        """A file of the folder."""
-        return {"text": files[arguments["path"]].decode("utf-8", "replace")}
-
-    return read_file
-
-
-def _reading(resource: McpResource) -> Facets:
-    path = {"type": "string", "description": "The file."}
-    schema = {"type": "object", "properties": {"path": path}, "required": ["path"], "additionalProperties": False}
-    return {
-        "name": f"{flow_name(resource.name)}-file",
-        "description": resource.description,
-        "arguments": schema,
-        "answers": {"type": "object", "properties": {"text": {"type": "string"}}},
-        "exposed": False,
-        "controls": (),
-    }

@@ -57,6 +57,13 @@ class Faults:
         return tuple(sorted(self._found.values(), key=lambda fault: (fault.place, fault.rule))[:MOST_FAULTS])
 
 
+def near(word: object, candidates: Iterable[str]) -> list[str]:
+    """The candidate that was probably meant, if there is one."""
+    from engross.flows.nearest import nearest
+
+    return nearest(word, candidates, 1)
+
+
 class BadDocument(Exception):
     """A document that cannot be used, with everything that was found."""
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from engross.flows import Address, FlowDefinitionError
 from engross.flows.controls import NEVER_OWN
-from engross.flows.nearest import nearest
 from engross.replies import REGISTRY
 
 from .exposing import VARIABLE
-from .fault import Faults
+from .fault import Faults, near
 from .model import MISSING, Document, Flow, Input, McpExposes, Place, RestExposes, SkillExposes
 
 RESERVED = frozenset(("v1", "mcp", "docs", "health", "metrics", "problems", "console", "openapi", "skills"))
@@ -56,10 +55,10 @@ def _check_flow(flow: Flow, faults: Faults) -> None:
         for name in example.arguments:
             if name not in flow.inputs:
                 told = f"The example gives {name}, which {flow.name} does not take."
-                faults.error("V11", example.place, told, nearest(name, flow.inputs, 1))
+                faults.error("V11", example.place, told, near(name, flow.inputs))
         if example.reply is not None and example.reply not in _message_keys():
             told = f"There is no reply {example.reply}."
-            faults.error("V3", example.place, told, nearest(example.reply, _message_keys(), 1))
+            faults.error("V3", example.place, told, near(example.reply, _message_keys()))
 
 
 def _check_input(one: Input, faults: Faults) -> None:

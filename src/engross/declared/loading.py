@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .attachments import attached, digest_of
 from .consumed import bind, client
 from .exposing import Around, exposes
-from .fault import Faults
+from .fault import Faults, near
 from .flowing import Calls, aggregate
 from .grammar import DOCUMENT, SECTIONS, VERSIONS
 from .model import Client, Document, Exposes, Info, Place
@@ -256,10 +256,8 @@ class _Section:
         if not known:
             self.faults.error("V13", taken.at("from"), f"{origin} has no {self.name} to import.")
         else:
-            from engross.flows.nearest import nearest
-
             told = f"{origin} has no {wanted} among its {self.name}."
-            self.faults.error("V13", taken.at("import"), told, nearest(wanted, known, 1))
+            self.faults.error("V13", taken.at("import"), told, near(wanted, known))
         return None
 
     def _complain_twice(self, entry: Entry, first: Entry) -> None:

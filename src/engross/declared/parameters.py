@@ -39,6 +39,10 @@ def _input(name: str, one: Taken, base: Input | None, faults: Faults) -> Input:
     pattern = one.get("pattern", base.pattern if base else None)
     if "pattern" in one.values:
         _check_pattern(one, faults)
+    if one.broken:
+        # Its type may not be what was meant: nothing is held against it then.
+        one.values.pop("default", None)
+        one.values.pop("enum", None)
     items = one.get("items")
     nested = {key: _input(key, part, None, faults) for key, part in parts(one.get("properties"))}
     return Input(

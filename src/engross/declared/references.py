@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import chain
 
-from .fault import Faults
+from .fault import Faults, near
 from .handlers import HANDLERS
 from .jsonpath import compiled
 from .model import (
@@ -79,17 +79,17 @@ def _check_target(target: Target, document: Document, known: _Known, complete: b
     if target.kind == "operation" and client is not None:
         if target.name not in client.operations:
             told = f"{target.namespace} has no operation {target.name}."
-            near = [f"{target.namespace}.{name}" for name in _near(target.name, client.operations)]
-            faults.error("V9", target.place, told, near)
+            meant = [f"{target.namespace}.{name}" for name in near(target.name, client.operations)]
+            faults.error("V9", target.place, told, meant)
     elif complete and target.ref not in known:
         operations = [f"{one.namespace}.{name}" for one in document.consumes.values() for name in one.operations]
         told = f"There is no operation or flow {target.ref}."
-        faults.error("V9", target.place, told, _near(target.ref, [*operations, *known]))
+        faults.error("V9", target.place, told, near(target.ref, [*operations, *known]))
 
 
 def _check_ref(ref: Ref, known: _Known, faults: Faults) -> None:
     if ref.name and ref.ref not in known:
-        faults.error("V8", ref.place, f"There is no flow {ref.ref}.", _near(ref.ref, [*known]))
+        faults.error("V8", ref.place, f"There is no flow {ref.ref}.", near(ref.ref, [*known]))
 
 
 def _check_steps(flow: Flow, faults: Faults) -> None:
@@ -106,7 +106,7 @@ def _check_handlers(flow: Flow, faults: Faults) -> None:
     for step in flow.steps.values():
         if isinstance(step, HandlerStep) and step.handler and step.handler not in HANDLERS:
             told = f"No Python function is registered as {step.handler} yet."
-            faults.warning("V9", step.place, told, _near(step.handler, HANDLERS))
+            faults.warning("V9", step.place, told, near(step.handler, HANDLERS))
 
 
 def _check_step(step: Step, flow: Flow, earlier: Collection[str], faults: Faults) -> None:
@@ -141,7 +141,7 @@ def _check_name(name: str, place: Place, what: str, there: Collection[str], flow
     if name in flow.steps:
         faults.error("V10", place, f"{what} names the step {name}, which has not run when it is needed.")
     else:
-        faults.error("V10", place, f"{what} names {name}, and there is no such step.", _near(name, there))
+        faults.error("V10", place, f"{what} names {name}, and there is no such step.", near(name, there))
 
 
 def _check_cycles(flows: dict[str, Flow], faults: Faults) -> None:
@@ -170,9 +170,3 @@ def _check_cycles(flows: dict[str, Flow], faults: Faults) -> None:
 
 def _own_calls(flow: Flow, flows: dict[str, Flow]) -> Iterator[Target]:
     return iter([target for target in targets(flow) if target.kind == "flow" and target.ref in flows])
-
-
-def _near(word: str, candidates: Collection[str]) -> list[str]:
-    from engross.flows.nearest import nearest
-
-    return nearest(word, candidates, 1)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from . import template
 from .binding import bind_names
 from .consumed import body_texts
-from .fault import Faults
+from .fault import Faults, near
 from .model import (
     MISSING,
     CallStep,
@@ -107,7 +107,7 @@ def _check_values(values: Mapping[str, Value], names: Collection[str], what: str
         for path in references(value):
             if path[0] not in names and path[0] != "":
                 told = f"{{{{{'.'.join(path)}}}}} has no value here: it is none of the {what}."
-                faults.warning("V11", value.place, told, _near(path[0], names))
+                faults.warning("V11", value.place, told, near(path[0], names))
 
 
 def _check_literals(values: Mapping[str, Value], earlier: Collection[str], faults: Faults) -> None:
@@ -143,7 +143,7 @@ def _check_call(
 def _check_keys(given: Mapping[str, Value], known: Collection[str], what: str, faults: Faults) -> None:
     for name, value in given.items():
         if name not in known:
-            faults.warning("V11", value.place, f"{what} takes no {name}.", _near(name, known))
+            faults.warning("V11", value.place, f"{what} takes no {name}.", near(name, known))
 
 
 def _check_address(
@@ -155,7 +155,7 @@ def _check_address(
         supplied = own is not None and (own.value is not MISSING or own.where == "environment")
         if first not in sources and name not in sources and not supplied:
             told = f"The address of {operation.name} needs {name}, and nothing gives it."
-            faults.warning("V11", place, told, _near(first, sources))
+            faults.warning("V11", place, told, near(first, sources))
 
 
 def _check_mock(output: Output, names: Collection[str], faults: Faults) -> None:
@@ -163,7 +163,7 @@ def _check_mock(output: Output, names: Collection[str], faults: Faults) -> None:
         for name in sorted(variables(output.value)):
             if name.partition(".")[0] not in names and name != ".":
                 told = f"{{{{{name}}}}} has no value here: it is none of the inputs."
-                faults.warning("V11", output.place, told, _near(name, names))
+                faults.warning("V11", output.place, told, near(name, names))
     for part in (*output.properties.values(), *([output.items] if output.items else [])):
         _check_mock(part, names, faults)
 
@@ -179,7 +179,7 @@ def _check_client(client: Client, bound: Collection[str], faults: Faults) -> Non
     for text, place in texts:
         for name in sorted(variables(text)):
             if name.rpartition(".")[2].isupper() and name not in bound:
-                faults.error("V14", place, f"{{{{{name}}}}} is not bound: name it in binds.", _near(name, bound))
+                faults.error("V14", place, f"{{{{{name}}}}} is not bound: name it in binds.", near(name, bound))
 
 
 def _check_offer(offer: Offer, located: Mapping[str, Place], document: Document, place: Place, faults: Faults) -> None:
@@ -190,7 +190,7 @@ def _check_offer(offer: Offer, located: Mapping[str, Place], document: Document,
     own = {name: one.place for name, one in offer.inputs.items()} or dict(located)
     for name, where in {**own, **located}.items():
         if name not in base.inputs and not _is_used(name, offer.given):
-            faults.error("V11", where, f"{base.ref} takes no {name}.", _near(name, base.inputs))
+            faults.error("V11", where, f"{base.ref} takes no {name}.", near(name, base.inputs))
     _check_keys(offer.given, base.inputs, base.ref, faults)
     _check_values(offer.given, {*(own or base.inputs)}, "inputs", faults)
     if not offer.inputs:
@@ -215,10 +215,10 @@ def _check_operation(resource: RestResource, operation: RestOperation, document:
     for name in sorted(in_path):
         if name not in known:
             told = f"{{{name}}} in the path is no input of {operation.name}."
-            faults.error("V11", resource.place, told, _near(name, known))
+            faults.error("V11", resource.place, told, near(name, known))
     for one in operation.inputs.values():
         if one.where == "path" and one.name not in in_path and one.value is MISSING:
-            faults.error("V11", one.place, f"The path has no {{{one.name}}}.", _near(one.name, in_path))
+            faults.error("V11", one.place, f"The path has no {{{one.name}}}.", near(one.name, in_path))
 
 
 def uses(flow: Flow, document: Document) -> frozenset[str] | None:
@@ -249,9 +249,3 @@ def _mock_texts(outputs: Collection[Output]) -> Iterator[str]:
         if isinstance(output.value, str):
             yield output.value
         yield from _mock_texts([*output.properties.values(), *([output.items] if output.items else [])])
-
-
-def _near(word: str, candidates: Collection[str]) -> list[str]:
-    from engross.flows.nearest import nearest
-
-    return nearest(word, candidates, 1)

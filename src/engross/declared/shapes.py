@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from .fault import Faults
+from .fault import Faults, near
 from .model import MISSING, Place
 from .node import Keyed, Listed, Node, Scalar, kind_of, plain
 
@@ -66,7 +66,7 @@ class Text(NamedTuple):
         text = node.text if self.loosely else node.value
         if self.among and text not in self.among:
             one_of = f"This is one of {', '.join(self.among)}, not {_short(text)}."
-            faults.error(RULE, node.place, one_of, _near(text, self.among))
+            faults.error(RULE, node.place, one_of, near(text, self.among))
             return MISSING
         if self.pattern is not None and not _compiled(self.pattern)(text):
             faults.error(RULE, node.place, f"{_short(text)} is not {self.what}.")
@@ -287,8 +287,8 @@ class Record:
         place = taken.places[name]
         if field is None:
             known = [offered for offered, its in self.fields.items() if not its.refused]
-            near = [LEGACY[name]] if LEGACY.get(name) in known else _near(name, known)
-            faults.error(RULE, place, f"{self.what} has no {_short(name)}.", near)
+            meant = [LEGACY[name]] if LEGACY.get(name) in known else near(name, known)
+            faults.error(RULE, place, f"{self.what} has no {_short(name)}.", meant)
             taken.broken = True
             return
         if field.refused:
@@ -336,7 +336,7 @@ class Chosen(NamedTuple):
         chosen = named.value if isinstance(named, Scalar) else None
         if not isinstance(chosen, str) or chosen not in self.records:
             told = f"{self.key} is one of {allowed}, not {_shown(named)}.{self.hint}"
-            faults.error(RULE, named.place, told, _near(chosen, self.records))
+            faults.error(RULE, named.place, told, near(chosen, self.records))
             return MISSING
         return self.records[chosen].take(node, faults)
 
@@ -413,12 +413,6 @@ def _without(node: Keyed, key: str) -> Keyed:
 def _compiled(pattern: str) -> Callable[[str], object]:
     # The standard library keeps compiled patterns.
     return re.compile(pattern).fullmatch
-
-
-def _near(word: object, candidates: Iterable[str]) -> list[str]:
-    from engross.flows.nearest import nearest
-
-    return nearest(word, candidates, 1)
 
 
 def _short(text: str) -> str:

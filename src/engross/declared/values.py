@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from . import template
-from .fault import Faults
+from .fault import Faults, near
 from .model import Composed, Constant, Place, Query, Reference, Template, Value
 from .node import Listed, Node, Scalar
 from .shapes import Taken
@@ -71,7 +71,7 @@ def _text(node: Scalar, names: Names, faults: Faults) -> Value:
             if rest in names.inputs:
                 return Reference((rest,), node.place)
             told = f"{text} is passed on as it is: there is no input {rest}."
-            faults.warning("V11", node.place, told, _near(rest, names.inputs))
+            faults.warning("V11", node.place, told, near(rest, names.inputs))
     if text.startswith(("$this.", "$.")):
         told = f"{text} is passed on as it is: write {{{{name}}}} for the value of an input or of an earlier step."
         faults.warning("V11", node.place, told)
@@ -98,12 +98,6 @@ def _composed(whole: Composed) -> Value:
     if isinstance(parts, Mapping):
         return Constant({key: part.value for key, part in parts.items() if isinstance(part, Constant)}, whole.place)
     return Constant([part.value for part in parts if isinstance(part, Constant)], whole.place)
-
-
-def _near(word: str, candidates: Collection[str]) -> list[str]:
-    from engross.flows.nearest import nearest
-
-    return nearest(word, candidates, 1)
 
 
 def references(found: Value | Query) -> frozenset[tuple[str, ...]]:

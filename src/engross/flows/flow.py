@@ -56,6 +56,7 @@ class Flow:
     normaliser: Normaliser | None = None
     preparer: Handler | None = None
     suggester: Handler | None = None
+    suggests_alone: bool = False
     concluder: Handler | None = None
     risk: Callable[..., int] | None = None
     posture: Posture = "proposal"
@@ -167,8 +168,12 @@ class Flow:
         """Decorator: `(reader, arguments)`, runs off the writer; gives what the handler then gets."""
         return self._attached("preparer", function)
 
-    def suggest(self, function: Function) -> Function:
-        """Decorator: `(reader, answer)`, runs after the write; gives next steps."""
+    def suggest(self, function: Function, *, alone: bool = False) -> Function:
+        """Decorator: `(reader, answer)`, runs after the write; gives next steps.
+
+        `alone`: it is `(answer)`, and looks at nothing else, which costs much less than a reader.
+        """
+        object.__setattr__(self, "suggests_alone", alone)
         return self._attached("suggester", function)
 
     def conclude(self, function: Function) -> Function:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,6 +26,13 @@ class RouteField:
         return self.constant is not None
 
 
+def usual_place(name: str, path: str, method: str) -> Where:
+    """Where an argument is if nobody says: in the path if it has its name, in the query of a read, in the body."""
+    if f"{{{name}}}" in path:
+        return "path"
+    return "query" if method in ("GET", "DELETE") else "body"
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """Data: an address below a namespace, and the flow it stands for. `{name}` in the path is an argument."""
@@ -35,7 +42,8 @@ class Route:
     method: str
     path: str
     ref: str
-    fields: tuple[RouteField, ...] = ()
+    fields: tuple[RouteField, ...] | None = None
+    """None: where all arguments of the flow are follows from the path and the method."""
     title: str | None = None
     description: str | None = None
     tags: tuple[str, ...] = ()
@@ -44,6 +52,12 @@ class Route:
     def address(self) -> str:
         """The whole path."""
         return f"/{self.namespace}{self.path}".rstrip("/")
+
+    def fields_for(self, names: Iterable[str]) -> tuple[RouteField, ...]:
+        """Where the arguments of these names are: as was said, else as `usual_place` has it."""
+        if self.fields is not None:
+            return self.fields
+        return tuple(RouteField(name, usual_place(name, self.path, self.method)) for name in names)
 
     @property
     def shape(self) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,6 +93,8 @@ def told_of(aggregates: Iterable[Aggregate]) -> dict[str, Any]:
 
 def difference(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> str:
     """What changes, as lines with plus and minus; nothing if callers are told the same."""
+    from difflib import unified_diff
+
     lines: list[str] = []
     for name in sorted({*(before or {}), *after}):
         old, new = _lines((before or {}).get(name)), _lines(after.get(name))

@@ -178,6 +178,7 @@ DOMAINS: Mapping[str, Domain] = MappingProxyType(
                 "undo_document",
             ),
             addresses=(
+                "octave://documents/{+path}",
                 "octave://schemas/{schema}",
                 "octave://grammars/{schema}",
             ),

@@ -20,7 +20,7 @@ from engross.flows import Aggregate, Catalogue, FlowDefinitionError
 from engross.replies import Failed, codes
 
 from .built_in import Surroundings, built_in
-from .declared import SUFFIXES, Refs, accept_loaded, by_document, join, load_document
+from .declared import SUFFIXES, Refs, accept_loaded, by_document, is_capability, join, load_document
 from .door import Trust
 from .office import Office, own_aggregates, read_knobs
 from .settings import Settings
@@ -144,9 +144,9 @@ def _lying_in(folder: Path) -> list[Path]:
         for place in [folder, *files] if files else []:
             if place.stat().st_mode & WRITABLE_BY_ALL:
                 raise _unusable(place, "everybody may write it: take that right away (chmod o-w)")
+        return [file for file in files if not _is_document(file) or is_capability(file)]
     except OSError as error:
         raise _unusable(folder, f"it cannot be read ({type(error).__name__})") from error
-    return files
 
 
 def _loaded(file: Path, settings: Settings, others: Collection[str]) -> list[Aggregate]:

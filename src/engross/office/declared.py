@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from .office import Office
 
 SUFFIXES = (".yaml", ".yml")
+_CAPABILITY = re.compile(rb"^[\"']?capability[\"']?[ \t]*:", re.MULTILINE)
+_LOOKED_AT = 2 * 1024 * 1024
 _log = logging.getLogger("engross.declared")
 
 
@@ -48,6 +51,12 @@ class Refs(Collection[str]):
 
     def __len__(self) -> int:
         return len(self._refs())
+
+
+def is_capability(file: Path) -> bool:
+    """Is this a document to be used by itself? Sections that others import, and files of secrets, lie beside those."""
+    with file.open("rb") as content:
+        return _CAPABILITY.search(content.read(_LOOKED_AT)) is not None
 
 
 def load_document(file: Path, settings: Settings, others: Collection[str]) -> tuple[Aggregate, ...]:

@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+import orjson
+
 from engross.calls import Context
 from engross.flows import Flow, shortened
 from engross.ledger import Reader
-from engross.replies import Coded, Reply, Trace, log_end, record_crash, reply, reply_of
+from engross.replies import Coded, Reply, Trace, extended, freeze, log_end, record_crash, reply, reply_of
 from engross.store import Reading
 
 from .admit import admit
@@ -23,13 +25,14 @@ from .dialects import in_dialect
 from .fittings import Fittings
 from .reach import reach
 from .read import read
-from .record import bearable
 from .remember import remember_suggestions
 from .request import Request
 from .steps import Steps, Work, time_left
 from .write import write
 
 SUGGEST_SECONDS = 2.0
+MOST_SUGGESTED = 100_000
+"""In bytes. What was done could not be told together with more."""
 
 
 def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
@@ -93,21 +96,26 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
     suggester = flow.suggester
     assert suggester is not None
     data: Mapping[str, Any] = answer.data
-    told = data["answer"] if context.dry_run else data
+    told = {**data["answer"], "warnings": data["warnings"]} if context.dry_run else data
 
     def think(reading: Reading) -> list[Any]:
         return list(cast(Iterable[Any], suggester(Reader(reading, context), told)))
 
     try:
-        found = yield Work(
-            fittings.workers,
-            lambda: fittings.store.read(context.tenant, think, timeout=SUGGEST_SECONDS),
-            min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS),
-        )
-        data, _ = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)
+        if flow.suggests_alone:
+            found = list(cast(Iterable[Any], suggester(told)))
+        else:
+            found = yield Work(
+                fittings.workers,
+                lambda: fittings.store.read(context.tenant, think, timeout=SUGGEST_SECONDS),
+                min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS),
+            )
+        more = extended(freeze(data), suggestions=found)
+        if len(orjson.dumps(found)) > MOST_SUGGESTED:
+            return answer
         if context.client_request_id is not None and not context.dry_run:
             remember_suggestions(fittings, context, found)
-        return reply(answer.code, answer.params, data)
+        return reply(answer.code, answer.params, more)
     except Exception as error:
         record_crash(context.trace.trace_id, error, flow.ref)
         return answer

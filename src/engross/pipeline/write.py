@@ -30,8 +30,7 @@ from .remember import (
 )
 from .steps import Steps, Work, Write
 
-
-MOST_ATTEMPTS = 8
+MOST_ATTEMPTS = 50
 """How often a call is prepared anew because others were quicker."""
 
 

@@ -9,7 +9,7 @@ from .calllog import log_end
 from .coded import Coded, Denied, Failed, Invalid, reply_of
 from .crashes import configure_crash_log, crash_log, record_crash
 from .entry import Entry, RegistryError
-from .frozen import EMPTY, FrozenDict, FrozenList, NotSerializable, freeze
+from .frozen import EMPTY, FrozenDict, FrozenList, NotSerializable, extended, freeze
 from .issue import Issue
 from .registry import REGISTRY, Registry, UnknownCode
 from .reply import Reply, reply
@@ -42,6 +42,7 @@ __all__ = [
     "crash_log",
     "current_trace",
     "exit_code",
+    "extended",
     "freeze",
     "http",
     "legacy_wraps",

@@ -13,17 +13,18 @@ _LEVELS = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": l
 
 def outcome_of(answer: Reply) -> dict[str, str | None]:
     """How an outcome is named in a line of a log."""
+    entry, trace = answer.entry, answer.trace
     return {
-        "reply_type": answer.reply_type,
-        "code": answer.code,
-        "trace_id": answer.trace_id,
-        "span_id": answer.span_id,
+        "reply_type": entry.type,
+        "code": entry.code,
+        "trace_id": None if trace is None else trace.trace_id,
+        "span_id": None if trace is None else trace.span_id,
     }
 
 
 def log_end(answer: Reply) -> None:
     """Say how a call ended; the fields are in the text and on the log record."""
-    level = _LEVELS[answer.reply_type]
+    level = _LEVELS[answer.entry.type]
     if _LOG.isEnabledFor(level):
         outcome = {"reply_type": answer.reply_type, "code": answer.code}
         _log(level, answer.tool, answer.duration_ms, answer.trace, outcome)

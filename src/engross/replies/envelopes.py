@@ -31,15 +31,16 @@ _RETRY_STATUSES = (409, 429, 503)
 
 def about(answer: Reply) -> dict[str, Any]:
     """The field `reply`: the outcome without the payload."""
+    entry, trace = answer.entry, answer.trace
     told: dict[str, Any] = {
-        "reply_type": answer.reply_type,
-        "code": answer.code,
-        "message_key": answer.message_key,
+        "reply_type": entry.type,
+        "code": entry.code,
+        "message_key": entry.key,
         "message": answer.message,
-        "trace_id": answer.trace_id,
-        "span_id": answer.span_id,
+        "trace_id": None if trace is None else trace.trace_id,
+        "span_id": None if trace is None else trace.span_id,
     }
-    if answer.ok:
+    if entry.type == "S":
         return told
     if answer.params:
         told["params"] = answer.params
@@ -290,8 +291,7 @@ def _status(answer: Reply, if_match: bool, by_address: bool) -> int:
 
 def _headers(answer: Reply, status: int) -> dict[str, str]:
     headers: dict[str, str] = {}
-    wait = retry_after(answer)
-    if wait is not None and status in _RETRY_STATUSES:
+    if status in _RETRY_STATUSES and (wait := retry_after(answer)) is not None:
         headers["Retry-After"] = str(wait)
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -106,6 +106,14 @@ def freeze(content: Mapping[str, Any]) -> FrozenDict:
     raise NotSerializable("", f"{type(content).__name__} is not a JSON object")
 
 
+def extended(content: FrozenDict, **more: Any) -> FrozenDict:
+    """A frozen object with more fields, or others: what it holds already is not looked at again."""
+    result = _new_dict(FrozenDict)
+    _update(result, content)
+    _update(result, _freeze_dict(more, 1))
+    return result
+
+
 def _freeze_dict(content: dict[str, Any], depth: int) -> FrozenDict:
     # Copied whole, then judged: most values are leaves and stay, so only containers are put a second time.
     result = _new_dict(FrozenDict)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from engross.calls import Caller, Surface
 from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, nearest, shortened
 from engross.office import Office, Request
 from engross.replies import Coded, Failed, Reply, Trace, codes, log_end, record_crash, reply_of
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 _log = logging.getLogger("engross.desk")
 
@@ -111,8 +108,7 @@ class Desk:
         try:
             answer = await self.office.acall(request)
         finally:
-            for end in endings:
-                _quietly(end, answer)
+            _end(endings, answer)
         return answer
 
     def refuse(self, caller: Caller, flow: str, surface: Surface, refusal: Coded, **options: Any) -> Reply:
@@ -127,11 +123,16 @@ class Desk:
 
     def note(self, request: Request, answer: Reply) -> None:
         """Let those who watch know of an answer that no flow gave."""
-        for end in self._observed(request):
-            _quietly(end, answer)
+        _end(self._observed(request), answer)
 
     def _observed(self, request: Request) -> list[Ending]:
-        return [end for observe in self.observers if (end := _quietly(observe, request)) is not None]
+        endings: list[Ending] = []
+        for observe in self.observers:
+            try:
+                endings.append(observe(request))
+            except Exception as error:
+                _tell_of(error)
+        return endings
 
     def _offers(self, caller: Caller, ref: str, surface: Surface) -> bool:
         flow = self.catalogue.flow(ref)
@@ -144,13 +145,17 @@ class Desk:
         return self.office.may_call(caller, flow, surface)
 
 
-def _quietly(watch: Callable[[T], R], what: T) -> R | None:
-    """Tell somebody who watches. What befalls them must not befall the call."""
-    try:
-        return watch(what)
-    except Exception as error:
-        _log.error("an observer failed: %s", type(error).__name__)
-        return None
+def _end(endings: list[Ending], answer: Reply | None) -> None:
+    for end in endings:
+        try:
+            end(answer)
+        except Exception as error:
+            _tell_of(error)
+
+
+def _tell_of(failure: Exception) -> None:
+    """What befalls those who watch must not befall the call."""
+    _log.error("an observer failed: %s", type(failure).__name__)
 
 
 def _refuse_unknown(toolsets: Collection[str], known: Sequence[str]) -> None:

@@ -1,8 +1,8 @@
 """Sends requests to the upstreams of one document, and to nobody else.
 
 Nothing is carried from one exchange to the next: cookies are not kept, and what a caller proved to the office stays
-there. Below is the connection layer of httpx2 without its client, which would follow redirects, keep cookies, read
-proxies from the environment and cost twice the time; none of that is wanted here.
+there. Below is the connection layer of httpx2 without its client, which would follow redirects, keep cookies and read
+proxies from the environment; none of that is wanted here.
 """
 
 from __future__ import annotations

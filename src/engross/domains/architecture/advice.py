@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
-from engross.ledger import Reader
-
 from .metamodel import metamodel
+from .notices import SIMILAR
 
 Answer = Mapping[str, Any]
-FEW = 3
 
 
-def after_element(reader: Reader, answer: Answer) -> list[str]:
+def after_element(answer: Answer) -> list[str]:
     """Look for doubles, say more, relate it."""
-    from .search import QUICK, similar
-
     element = answer.get("element") or answer["capability"]
-    found = similar(reader, element["model_id"], element["name"], most=FEW, unless=element["id"], effort=QUICK)
-    told = [f"Similar element '{one['name']}' exists - consider if this is a duplicate" for one in found]
+    found = [one["similar_element"]["name"] for one in answer["warnings"] if one["code"] == SIMILAR]
+    told = [f"Similar element '{name}' exists - consider if this is a duplicate" for name in found]
     if not element["description"]:
         told.append("Add a description with updateElement.")
     if "relationship" not in answer:
@@ -27,13 +24,13 @@ def after_element(reader: Reader, answer: Answer) -> list[str]:
     return told or [f"Look around it with getNeighborhood of {element['id']}."]
 
 
-def after_relationship(reader: Reader, answer: Answer) -> list[str]:
+def after_relationship(answer: Answer) -> list[str]:
     """See what it led to."""
     relationship = answer["relationship"]
     return [f"See both ends in context: getNeighborhood of {relationship['source_id']}."]
 
 
-def after_update(reader: Reader, answer: Answer) -> list[str]:
+def after_update(answer: Answer) -> list[str]:
     """What the change may have touched."""
     element = answer["element"]
     if not answer["changed"]:
@@ -41,14 +38,14 @@ def after_update(reader: Reader, answer: Answer) -> list[str]:
     return [f"Check what depends on it: getNeighborhood of {element['id']}."]
 
 
-def after_deletion(reader: Reader, answer: Answer) -> list[str]:
+def after_deletion(answer: Answer) -> list[str]:
     """What the deletion left behind."""
     gone = len(answer["deleted_relationships"])
     ends = f"{gone} relationships went with it" if gone != 1 else "1 relationship went with it"
     return [f"{ends}; look for elements without any with listElements and getNeighborhood."]
 
 
-def after_structure(reader: Reader, answer: Answer) -> list[str]:
+def after_structure(answer: Answer) -> list[str]:
     """How a structure is filled."""
     if "component" in answer:
         return ["Say which DataObject the component accesses: createRelationship with type Access."]
@@ -59,7 +56,7 @@ def after_structure(reader: Reader, answer: Answer) -> list[str]:
     return told
 
 
-def after_changes(reader: Reader, answer: Answer) -> list[str]:
+def after_changes(answer: Answer) -> list[str]:
     """What to do about items that failed."""
     failed = [one["index"] for one in answer["results"] if one["status"] in ("failed", "not_attempted")]
     if failed:
@@ -67,25 +64,26 @@ def after_changes(reader: Reader, answer: Answer) -> list[str]:
     return ["See the result with getView or getNeighborhood."]
 
 
-def after_model(reader: Reader, answer: Answer) -> list[str]:
+def after_model(answer: Answer) -> list[str]:
     """Work in it."""
     return [f"Work in it by default: setContext with model_id {answer['model']['id']}."]
 
 
-def after_context(reader: Reader, answer: Answer) -> list[str]:
+def after_context(answer: Answer) -> list[str]:
     """What that means for the calls to come."""
     if answer["context"]["model_id"] is None:
         return ["Name a model_id in every call from now on, or pin one again."]
     return ["Calls without model_id are about this model now."]
 
 
-def after_import(reader: Reader, answer: Answer) -> list[str]:
+def after_import(answer: Answer) -> list[str]:
     """Look at what came in."""
     if answer.get("dry_run"):
         return ["Look at invalid_relationships and problems, then call again with mode commit."]
     return [f"See what came in: listElements with model_id {answer['model']['id']}."]
 
 
+@cache
 def _how_to_relate(element_type: str) -> str:
     for kind in metamodel().relationship_types:
         targets = [one for one in metamodel().targets_for(kind, element_type) if one != element_type]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from engross.ledger import Reader
 
-from .exchange.exchange_out import ncname
+from .exchange.identifiers import ncname
 from .exchange.importing import lifted
 from .exchange.parcel import Parcel
 from .names import folded

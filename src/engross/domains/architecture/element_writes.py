@@ -17,7 +17,7 @@ from .patch import changed, patched, spread, value_of
 from .refusals import immutable, no_possible_parent, no_such_element_type, profile_issues, raise_all
 from .relationships import all_tied_to, left_alone
 from .rows import citation, element_of
-from .search import similar
+from .search import plainly_similar, similar
 from .stating import Arguments, add_element, add_relationship, end_relationship
 from .ways import Habits
 
@@ -179,8 +179,7 @@ def _about(unit: Unit, element: Mapping[str, Any]) -> Notices:
         found.append(undescribed())
     if element["type"] in metamodel().profiles and "profile" not in element:
         found.append(profile_missing(element["type"], ", ".join(metamodel().profiles[element["type"]]["required"])))
-    if unit.context.dry_run:
-        # A real write does without this look; its suggestions, made after the commit, name what is similar.
-        near = similar(unit, element["model_id"], element["name"], most=SIMILAR_SHOWN, unless=element["id"])
-        found += [like_another(one) for one in near]
-    return found
+    # A real write has no time for a thorough look.
+    look, most = (similar, SIMILAR_SHOWN) if unit.context.dry_run else (plainly_similar, 1)
+    near = look(unit, element["model_id"], element["name"], most=most, unless=element["id"])
+    return [*found, *(like_another(one) for one in near)]

@@ -75,10 +75,8 @@ def elements_named(
 ) -> list[dict[str, Any]]:
     """The elements of a model that have this name, of these types."""
     wanted = list(types if types is not None else metamodel().creatable_types)
-    places = ", ".join(f":type_{n}" for n in range(len(wanted)))
     rows = reader.rows(
-        "SELECT id FROM architecture_elements WHERE tenant = :tenant AND model_id = :model_id"
-        f" AND type IN ({places}) AND folded = :folded AND {AS_OF} ORDER BY type, id LIMIT :most",
+        _OF_ONE_TYPE if len(wanted) == 1 else _of_types(len(wanted)),
         model_id=model_id,
         folded=folded(name),
         most=MOST_CANDIDATES,
@@ -86,6 +84,20 @@ def elements_named(
     )
     found = find_elements(reader, (row["id"] for row in rows)) if rows else {}
     return [found[row["id"]] for row in rows]
+
+
+_OF_ONE_TYPE = (
+    "SELECT id FROM architecture_elements WHERE tenant = :tenant AND model_id = :model_id"
+    f" AND type = :type_0 AND folded = :folded AND {AS_OF} ORDER BY id LIMIT :most"
+)
+
+
+def _of_types(count: int) -> str:
+    places = ", ".join(f":type_{n}" for n in range(count))
+    return (
+        "SELECT id FROM architecture_elements WHERE tenant = :tenant AND model_id = :model_id"
+        f" AND type IN ({places}) AND folded = :folded AND {AS_OF} ORDER BY type, id LIMIT :most"
+    )
 
 
 def referred(reader: Reader, model_id: str, reference: str, field: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 Notices = list[dict[str, Any]]
+SIMILAR = "SIMILAR_ELEMENT"
 
 
 def notice(code: str, message: str, field: str | None, suggestion: str, **more: Any) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def profile_missing(element_type: str, needed: str) -> dict[str, Any]:
 def like_another(other: Mapping[str, Any]) -> dict[str, Any]:
     """Another element has a name that is much like this one's."""
     return notice(
-        "SIMILAR_ELEMENT",
+        SIMILAR,
         f"Similar element '{other['name']}' exists.",
         "name",
         "Consider if this is a duplicate.",

@@ -36,8 +36,6 @@ class Effort(NamedTuple):
 
 
 THOROUGH = Effort(200, 150, True)
-QUICK = Effort(25, 25, False)
-"""For a look that every write takes: names that share a word, and no more."""
 
 
 class Hit(NamedTuple):
@@ -77,19 +75,50 @@ def search(
     return Hits([Hit(candidates[identifier], score) for identifier, score in best], mode)
 
 
-def similar(
-    reader: Reader, model_id: str, name: str, *, most: int = 5, unless: str = "", effort: Effort = THOROUGH
-) -> list[dict[str, Any]]:
+def similar(reader: Reader, model_id: str, name: str, *, most: int = 5, unless: str = "") -> list[dict[str, Any]]:
     """Elements whose names are like this one, in a few words each."""
+    return _alike(name, _candidates(reader, model_id, name, None, THOROUGH).values(), most, unless)
+
+
+def plainly_similar(reader: Reader, model_id: str, name: str, *, most: int, unless: str) -> list[dict[str, Any]]:
+    """`similar` for every write: names of about as many words that share two neighbouring ones, or the only one."""
+    own = list(dict.fromkeys(words(name)))
+    if not own:
+        return []
+    rows = reader.rows(
+        "SELECT element_id FROM architecture_words WHERE tenant = :tenant AND model_id = :model_id AND word = :word"
+        f" AND rank >= :fewest AND rank <= :most_words AND {AS_OF} ORDER BY rank, element_id LIMIT :most",
+        model_id=model_id,
+        word=" ".join(own[:2]),
+        fewest=max(1, len(own) - 1),
+        most_words=len(own) + 1,
+        most=most + 1,
+    )
+    found = [row["element_id"] for row in rows if row["element_id"] != unless][:most]
+    # Joined with the look before, some planner would rather read through all elements.
+    return _named(reader, found) if found else []
+
+
+def _named(reader: Reader, identifiers: Sequence[str]) -> list[dict[str, Any]]:
+    places = ", ".join(f":id_{n}" for n in range(len(identifiers)))
+    return reader.rows(
+        f"SELECT id, type, name FROM architecture_elements WHERE tenant = :tenant AND id IN ({places}) AND {AS_OF}"
+        " ORDER BY id",
+        **{f"id_{n}": identifier for n, identifier in enumerate(identifiers)},
+    )
+
+
+def _alike(name: str, candidates: Iterable[Mapping[str, Any]], most: int, unless: str) -> list[dict[str, Any]]:
     from rapidfuzz.fuzz import WRatio
 
-    found = _candidates(reader, model_id, name, None, effort)
+    asked = folded(name)
     scored = [
-        (-WRatio(folded(name), folded(element["name"])), identifier)
-        for identifier, element in found.items()
-        if identifier != unless
+        (-WRatio(asked, folded(element["name"])), element["id"], element)
+        for element in candidates
+        if element["id"] != unless
     ]
-    return [brief(found[identifier]) for score, identifier in sorted(scored)[:most] if -score >= LIKE_ENOUGH]
+    best = sorted(scored, key=lambda one: one[:2])[:most]
+    return [brief(element) for score, _, element in best if -score >= LIKE_ENOUGH]
 
 
 def _candidates(

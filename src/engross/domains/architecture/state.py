@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from engross.flows import Aggregate
@@ -256,17 +257,18 @@ def _end(state: State, table: str, fact: Fact) -> None:
 
 
 def _index(state: State, fact: Fact, model_id: str, found: Mapping[str, int]) -> None:
-    if not found:
-        return
-    places = ", ".join(
-        f"(:tenant, :model_id, :word_{n}, :rank_{n}, :id, :position, :forever)" for n in range(len(found))
-    )
-    state.execute(
+    if found:
+        state.execute(_insert_words(len(found)), **_bound(fact, model_id, found))
+
+
+@cache
+def _insert_words(count: int) -> str:
+    places = ", ".join(f"(:tenant, :model_id, :word_{n}, :rank_{n}, :id, :position, :forever)" for n in range(count))
+    return (
         "INSERT INTO architecture_words (tenant, model_id, word, rank, element_id, from_position, to_position)"
         # A word that comes and goes within one commit stands from the same position twice.
         f" VALUES {places} ON CONFLICT (tenant, model_id, word, rank, element_id, from_position)"
-        " DO UPDATE SET to_position = excluded.to_position",
-        **_bound(fact, model_id, found),
+        " DO UPDATE SET to_position = excluded.to_position"
     )
 
 

@@ -42,6 +42,8 @@ def tidying(*, elements: Sequence[str] = (), relationships: Sequence[str] = (), 
 
 def trimmed(name: str) -> str:
     """A name without needless blanks. Line breaks and tabs are not blanks: they are refused, not mended."""
+    if name.isascii():
+        return " ".join(part for part in name.split(" ") if part)
     composed = unicodedata.normalize("NFC", name)
     blanks = "".join(" " if unicodedata.category(letter) == "Zs" else letter for letter in composed)
     return " ".join(part for part in blanks.split(" ") if part)

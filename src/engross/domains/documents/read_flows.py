@@ -89,6 +89,15 @@ def _add_files(documents: Aggregate, ways: Ways) -> None:
 
         return listed(ways, reader, arguments)
 
+    documents.resource(
+        "octave://documents/{+path}",
+        read_document,
+        name="document",
+        title="Document",
+        description="A document's text. Subscribe to hear when it is written.",
+        mime_type="text/markdown",
+        text="content",
+    )
     documents.expose(read_document, toolset=MORE)
     documents.expose(list_documents, toolset=MORE)
 

@@ -36,7 +36,7 @@ def _undoing(ways: Ways, place: Place, arguments: Mapping[str, Any]) -> Wish:
         refuse_other_base(ways, reader, place, base, base_hash)
         if head is None:
             raise no_version(place.subject)
-        if base_hash is None and (None if base is None else base.digest) != head.digest:
+        if base_hash is None and base is not None and base.digest != head.digest:
             # What somebody wrote without the office would be lost unseen.
             raise changed_meanwhile(ways, reader, place, base, head.digest)
         target = head.version - 1 if wanted is None else wanted

@@ -2,10 +2,10 @@
 
 from engross.flows import Aggregate
 
+from .exports import add_export_flows
 from .finding_flows import add_finding_flows
 from .graph_flows import add_graph_flows
 from .identity_flows import add_identity_flows
-from .exports import add_export_flows
 from .ingestion import add_ingestion_flows
 from .retract_flows import add_retract_flows
 from .schema_flows import add_schema_flows

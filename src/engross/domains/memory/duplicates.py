@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from engross.ledger import Reader
 
-from .boards import OWNED
 from .entities import Entity, find_entities
+from .entity_rows import OWNED
 from .finding import search
 from .names import alike_key
 from .owners import owner_of

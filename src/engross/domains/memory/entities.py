@@ -9,7 +9,7 @@ from typing import Any
 from engross.ledger import Reader
 from engross.replies import Invalid
 
-from .boards import COLUMNS, GONE, OWNED, entity_rows
+from .entity_rows import COLUMNS, GONE, OWNED, entity_rows
 from .ids import ENTITY_ID
 from .owners import owner_of
 from .reducer import Board, merge, provenance_of, read, snapshot_of

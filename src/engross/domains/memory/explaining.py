@@ -9,8 +9,8 @@ import orjson
 
 from engross.ledger import Reader, receipt_at
 
-from .boards import OWNED
 from .entities import Entity
+from .entity_rows import OWNED
 from .observations import find_observation
 from .owners import owner_of
 from .records import find_record

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from engross.ledger import Reader
 from engross.ranking import fused, nearness
 
-from .boards import OWNED
 from .entities import Entity, find_entities, find_entity
+from .entity_rows import OWNED
 from .ids import ENTITY_ID, entity_id
 from .names import COMPANIES, identifier_guesses, normalise, words
 from .owners import owner_of

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 from engross.ledger import Reader
 
-from .boards import OF_ENTITY, OWNED, board_at
+from .checkpoints import OF_ENTITY, board_at
 from .entities import Entity, find_entity, own_row
+from .entity_rows import OWNED
 from .owners import owner_of
 from .reducer import Board, Policies, merge, provenance_of, reduced, snapshot_of
 from .refusals import no_such_entity

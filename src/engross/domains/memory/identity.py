@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engross.ledger import Reader, State
 
-from .boards import GONE, OWNED
+from .entity_rows import GONE, OWNED
 
 STANDS = "ended_at IS NULL"
 

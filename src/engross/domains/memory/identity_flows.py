@@ -10,8 +10,8 @@ from engross.ledger import Unit, last_version
 from engross.replies import Invalid, codes
 
 from .arguments import Answered, EntityId, UserId
-from .boards import entity_rows
 from .entities import own_row, require_id
+from .entity_rows import entity_rows
 from .identity import below
 from .ids import entity_id
 from .owners import owner_of

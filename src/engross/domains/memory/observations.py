@@ -9,8 +9,8 @@ import orjson
 
 from engross.ledger import Reader
 
-from .boards import OWNED
 from .entities import Entity
+from .entity_rows import OWNED
 from .owners import owner_of
 from .rows import OBSERVATION_COLUMNS
 
@@ -73,7 +73,9 @@ def observations_from(reader: Reader, record_id: str, *, limit: int = 1000) -> l
 def stated_by(reader: Reader, owner: str, subject: str) -> Iterator[Stated]:
     """All that the facts about a subject ever observed, in their order."""
     rows = reader.rows(
-        f"SELECT observed_at, stated FROM memory_statements {OWNED} AND subject = :subject ORDER BY position",
+        f"SELECT position, observed_at, stated FROM memory_runs {OWNED} AND record_id = :subject UNION ALL"
+        f" SELECT position, observed_at, stated FROM memory_statements {OWNED} AND subject = :subject"
+        " ORDER BY position",
         owner=owner,
         subject=subject,
     )

@@ -14,11 +14,13 @@ from typing import Any, Literal, NamedTuple
 from engross.ledger import Unit
 from engross.replies import Issue
 
-from .boards import ASKED_AT_ONCE, OWNED
+from .entity_rows import ASKED_AT_ONCE, OWNED
 from .ids import entity_id, observation_id, relationship_id
 from .names import LONGEST_NAME, naming_value, normalise
 from .owners import owner_of
 from .refusals import malformed, raise_all
+from .registry import own_schemas
+from .schema import EntitySchema
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 MOST_FIELDS = 500
@@ -134,11 +136,13 @@ def observe(
     weight: Weight,
     relations: Sequence[Relation] = (),
     together: bool = True,
+    schemas: Mapping[str, EntitySchema] | None = None,
 ) -> Observed:
     """State what an interpretation of a record observed.
 
     A record that is given whole is kept by the same fact. `follows` is its version so far: 0 for a new one, 1 right
-    after it was kept. `together`: everything is part of one document, so that its dates concern all of it.
+    after it was kept. `together`: everything is part of one document, so that its dates concern all of it. `schemas`
+    are those that the tenant registered for the types, where they are known already.
     """
     owner = owner_of(unit.context)
     subject = record if isinstance(record, str) else record.id
@@ -150,6 +154,7 @@ def observe(
         "run": {**run._asdict(), "entities_created": created},
         "together": together,
         **_weighed(unit, weight),
+        **_decided_by(unit, claims, schemas),
         "observations": observations,
     }
     if not isinstance(record, str):
@@ -169,8 +174,8 @@ def observe_alone(unit: Unit, claim: Claim, weight: Weight, origin: str) -> str:
     """State an observation that no record stands behind, as a correction is; its id, which follows from `origin`."""
     (observation,) = _observations([claim], origin)
     owner = owner_of(unit.context)
-    said = {"owner": owner, "record_id": None, **_weighed(unit, weight), "observations": [observation]}
-    unit.append("Observed", observation["id"], 0, said)
+    said = {"owner": owner, "record_id": None, **_weighed(unit, weight), **_decided_by(unit, [claim], None)}
+    unit.append("Observed", observation["id"], 0, {**said, "observations": [observation]})
     identifier: str = observation["id"]
     return identifier
 
@@ -188,6 +193,14 @@ def _unheard_of(unit: Unit, owner: str, entities: Sequence[str]) -> int:
             **{f"id_{n}": one for n, one in enumerate(some)},
         )
     return len(asked) - known
+
+
+def _decided_by(
+    unit: Unit, claims: Sequence[Claim], schemas: Mapping[str, EntitySchema] | None
+) -> dict[str, Mapping[str, Any]]:
+    """The tenant's own schemas, as they are now: a fact says by itself how it is to be reduced."""
+    own = own_schemas(unit, [claim.type for claim in claims]) if schemas is None else schemas
+    return {"schemas": {kind: schema.as_data() for kind, schema in own.items()}} if own else {}
 
 
 def _weighed(unit: Unit, weight: Weight) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from engross.ledger import Reader
 
-from .boards import OWNED
+from .entity_rows import OWNED
+from .ids import record_id
 from .owners import owner_of
 
 COLUMNS = (
@@ -27,12 +28,8 @@ def find_record(reader: Reader, identifier: str) -> dict[str, Any] | None:
 
 
 def record_with_content(reader: Reader, content_hash: str) -> dict[str, Any] | None:
-    """The row of the record of some content, retracted or not."""
-    return reader.row(
-        f"SELECT {COLUMNS} FROM memory_records {OWNED} AND content_hash = :content_hash",
-        owner=owner_of(reader.context),
-        content_hash=content_hash,
-    )
+    """The row of the record of some content, retracted or not. Its id follows from the content."""
+    return find_record(reader, record_id(owner_of(reader.context), content_hash))
 
 
 def find_records(reader: Reader, identifiers: Iterable[str | None]) -> list[dict[str, Any]]:
@@ -41,10 +38,10 @@ def find_records(reader: Reader, identifiers: Iterable[str | None]) -> list[dict
     return [row for row in found if row is not None and row["retracted_at"] is None]
 
 
-def runs_of(reader: Reader, record_id: str) -> list[dict[str, Any]]:
+def runs_of(reader: Reader, of_record: str) -> list[dict[str, Any]]:
     """The interpretations of a record, the first one first."""
     return reader.rows(
         f"SELECT {RUN_COLUMNS} FROM memory_runs {OWNED} AND record_id = :record_id ORDER BY number",
         owner=owner_of(reader.context),
-        record_id=record_id,
+        record_id=of_record,
     )

@@ -10,20 +10,26 @@ from engross.ledger import Reader
 
 from .reducer import Policies
 from .schema import EntitySchema
-from .shipped_schemas import shipped_schemas
+from .shipped_schemas import shipped_schema
 
-ACTIVE = (
-    "SELECT entity_type, definition FROM memory_schemas WHERE tenant = :tenant AND entity_type = :entity_type"
-    " AND active = 1"
-)
+ACTIVE = "SELECT definition FROM memory_schemas WHERE tenant = :tenant AND entity_type = :entity_type AND active = 1"
+
+
+def own_schema(reader: Reader, entity_type: str) -> EntitySchema | None:
+    """The active schema that the tenant registered for a type, if it did."""
+    row = reader.row(ACTIVE, entity_type=entity_type)
+    return None if row is None else EntitySchema.from_data(orjson.loads(row["definition"]))
+
+
+def own_schemas(reader: Reader, entity_types: Iterable[str]) -> dict[str, EntitySchema]:
+    """The active schemas that the tenant registered for some types."""
+    found = {kind: own_schema(reader, kind) for kind in sorted(set(entity_types))}
+    return {kind: schema for kind, schema in found.items() if schema is not None}
 
 
 def schema_for(reader: Reader, entity_type: str) -> EntitySchema:
     """The schema that holds for a type; an empty one where nobody said anything about it."""
-    row = reader.row(ACTIVE, entity_type=entity_type)
-    if row is not None:
-        return EntitySchema.from_data(orjson.loads(row["definition"]))
-    return shipped_schemas().get(entity_type) or EntitySchema(entity_type)
+    return own_schema(reader, entity_type) or shipped_schema(entity_type)
 
 
 def schemas_for(reader: Reader, entity_types: Iterable[str]) -> dict[str, EntitySchema]:

@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from engross.ledger import Reader
 
-from .boards import OWNED
 from .entities import Entity, find_entities
+from .entity_rows import OWNED
 from .owners import owner_of
 
 RelationshipType = Literal["PART_OF", "CORRECTS", "REFERS_TO", "SETTLES", "DUPLICATE_OF", "DEPENDS_ON", "SUPERSEDES"]

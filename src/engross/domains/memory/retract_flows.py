@@ -10,7 +10,7 @@ from engross.ledger import Reader, Unit
 from engross.replies import Invalid, codes
 
 from .arguments import GIVEN_ACME, Answered, UserId
-from .boards import OWNED
+from .entity_rows import OWNED
 from .ids import RECORD_ID
 from .observations import stated_by
 from .owners import owner_of

@@ -12,11 +12,11 @@ from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, Issue, codes
 
 from .arguments import Answered, EntityType
+from .erasing import SCHEMA
 from .refusals import malformed, raise_all
 from .registry import schema_for
 from .schema import FIELD_TYPES, STRATEGIES, TIE_BREAKERS, EntitySchema
 from .shipped_schemas import shipped_schemas
-from .state import SCHEMA
 from .structured_flows import ENTITY_TYPE, PRINTABLE
 from .ways import Ways
 

@@ -7,7 +7,7 @@ all its fields, the last write winning.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 
 from .schema import EntitySchema, Policy
@@ -25,6 +25,12 @@ def shipped_schemas() -> Mapping[str, EntitySchema]:
     """The schemas by type, all in their first version."""
     plain = {name: EntitySchema(name) for name in _PLAIN}
     return MappingProxyType(plain | {name: _with_list(name, field) for name, field in _LISTS.items()})
+
+
+@lru_cache(maxsize=1024)
+def shipped_schema(entity_type: str) -> EntitySchema:
+    """The schema of a type that comes with the domain; an empty one where none does."""
+    return shipped_schemas().get(entity_type) or EntitySchema(entity_type)
 
 
 def _with_list(name: str, field: str) -> EntitySchema:

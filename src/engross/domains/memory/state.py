@@ -8,11 +8,14 @@ from typing import Any
 from engross.flows import Aggregate
 from engross.ledger import Fact, State
 
-from .boards import OWNED, Statement, Statements, rebuild_entities, stated_claims
+from .boards import stated_claims
+from .entity_rows import OWNED, Statement, Statements
+from .erasing import ONE_OBSERVATION, STATED_BY_HAND, decide_anew, drop_what_it_supports, erased
 from .events import events_in
 from .identity import resettle
 from .ids import event_id
 from .observations import stated_by
+from .rebuilding import rebuild_entities
 from .rows import as_text
 
 
@@ -33,9 +36,13 @@ KEEP_RECORD = (
 )
 KEEP_RUN = (
     "INSERT INTO memory_runs (tenant, owner, id, record_id, number, provider, config, status, started_at, completed_at,"
-    " entities_created, observations_created, unknown_fields, fragments, notes) VALUES (:tenant, :owner, :id,"
-    " :record_id, :number, :provider, :config, 'completed', :at, :at, :entities_created, :observations_created,"
-    " :unknown_fields, :fragments, :notes)"
+    " entities_created, observations_created, unknown_fields, fragments, notes, position, observed_at, stated)"
+    " VALUES (:tenant, :owner, :id, :record_id, :number, :provider, :config, 'completed', :at, :at, :entities_created,"
+    " :observations_created, :unknown_fields, :fragments, :notes, :position, :observed_at, :stated)"
+)
+INSERT_STATEMENT = (
+    "INSERT INTO memory_statements (tenant, owner, subject, position, observed_at, stated)"
+    " VALUES (:tenant, :owner, :subject, :position, :observed_at, :stated)"
 )
 KEEP_EVENT = (
     "INSERT INTO memory_events (tenant, owner, id, event_type, event_timestamp, record_id, entity_ids, properties,"
@@ -64,11 +71,6 @@ KEEP_SCHEMA = (
     " :entity_type, :schema_version, 0, :definition, :created_at)"
 )
 FOLLOW_RECORD = f"UPDATE memory_records SET version = :version {OWNED} AND id = :id"
-ONE_OBSERVATION = "entity_id = :entity_id AND observed_at = :at AND id = :id"
-SCHEMA = "schema"
-"""What the subject of a schema's facts begins with."""
-STATED_BY_HAND = ""
-"""Stands for the record of a relationship that no record brought."""
 
 
 def add_appliers(memory: Aggregate) -> None:
@@ -81,7 +83,7 @@ def add_appliers(memory: Aggregate) -> None:
     memory.applies("RecordRetracted")(_record_retracted)
     memory.applies("SchemaRegistered")(_schema_registered)
     memory.applies("SchemaActivated")(_schema_activated)
-    memory.erases(_erased)
+    memory.erases(erased)
 
 
 def _record_kept(state: State, fact: Fact) -> None:
@@ -111,7 +113,9 @@ def _observed(state: State, fact: Fact) -> None:
     said = fact.payload or {}
     statements = stated_claims(state, fact)
     record = said["record_id"]
-    if record is not None:
+    if record is None:
+        statements.append((INSERT_STATEMENT, {"owner": said["owner"], "subject": fact.subject, **_stated(fact, said)}))
+    else:
         statements += _events(fact, said)
         statements += _relations(fact, said)
         statements.append(_run(fact, said))
@@ -121,6 +125,12 @@ def _observed(state: State, fact: Fact) -> None:
             else (FOLLOW_RECORD, {"owner": said["owner"], "id": record, "version": fact.version})
         )
     state.execute_all(statements)
+
+
+def _stated(fact: Fact, said: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of all that a fact observed."""
+    keys = [[one["entity"], one["id"]] for one in said["observations"]]
+    return {"position": fact.position, "observed_at": said["at"], "stated": as_text(keys)}
 
 
 def _run(fact: Fact, said: Mapping[str, Any]) -> Statement:
@@ -138,6 +148,7 @@ def _run(fact: Fact, said: Mapping[str, Any]) -> Statement:
         "unknown_fields": run["unknown_fields"],
         "fragments": _text_or_none(run["fragments"]),
         "notes": _text_or_none(run["notes"]),
+        **_stated(fact, said),
     }
 
 
@@ -247,36 +258,8 @@ def _record_retracted(state: State, fact: Fact) -> None:
             withdrawn_at=fact.time,
             **one._asdict(),
         )
-    _drop_what_it_supports(state, owner, record)
+    drop_what_it_supports(state, owner, record)
     rebuild_entities(state, owner, touched)
-
-
-def _drop_what_it_supports(state: State, owner: str, record: str) -> None:
-    state.execute(f"DELETE FROM memory_events {OWNED} AND record_id = :record_id", owner=owner, record_id=record)
-    supported = state.rows(
-        f"SELECT relationship_id FROM memory_supports {OWNED} AND record_id = :record_id ORDER BY relationship_id",
-        owner=owner,
-        record_id=record,
-    )
-    state.execute(f"DELETE FROM memory_supports {OWNED} AND record_id = :record_id", owner=owner, record_id=record)
-    for row in supported:
-        _drop_unsupported(state, owner, row["relationship_id"])
-
-
-def _drop_unsupported(state: State, owner: str, relationship: str) -> None:
-    """A relationship that nobody states any more goes; of another, only those count who still state it."""
-    supports = f"FROM memory_supports {OWNED} AND relationship_id = :id"
-    state.execute(
-        f"DELETE FROM memory_relationships {OWNED} AND id = :id AND NOT EXISTS (SELECT 1 {supports})",
-        owner=owner,
-        id=relationship,
-    )
-    state.execute(
-        f"UPDATE memory_relationships SET created_at = (SELECT min(created_at) {supports}),"
-        f" updated_at = (SELECT max(updated_at) {supports}) {OWNED} AND id = :id",
-        owner=owner,
-        id=relationship,
-    )
 
 
 def _schema_registered(state: State, fact: Fact) -> None:
@@ -300,65 +283,7 @@ def _schema_activated(state: State, fact: Fact) -> None:
         schema_version=said["schema_version"],
     )
     if said["decides_otherwise"]:
-        _decide_anew(state, said["entity_type"])
-
-
-def _decide_anew(state: State, entity_type: str) -> None:
-    rows = state.rows(
-        "SELECT owner, id FROM memory_entities WHERE tenant = :tenant AND type = :type ORDER BY owner, id",
-        type=entity_type,
-    )
-    for row in rows:
-        rebuild_entities(state, row["owner"], [row["id"]])
-
-
-def _erased(state: State, fact: Fact) -> None:
-    """Nothing of the subject stays: a record with all it said, a correction, a relationship, a merge or a schema."""
-    for table in ("memory_records", "memory_statements", "memory_relationships"):
-        column = "subject" if table == "memory_statements" else "id"
-        rows = state.rows(
-            f"SELECT DISTINCT owner FROM {table} WHERE tenant = :tenant AND {column} = :id", id=fact.subject
-        )
-        for row in rows:
-            _forget(state, row["owner"], fact.subject)
-    owner, _, source = fact.subject.rpartition("/")
-    if owner == SCHEMA:
-        state.execute("DELETE FROM memory_schemas WHERE tenant = :tenant AND entity_type = :type", type=source)
-        _decide_anew(state, source)
-    elif owner:
-        _forget_merges(state, owner, source)
-
-
-def _forget(state: State, owner: str, subject: str) -> None:
-    stated = list(stated_by(state, owner, subject))
-    for one in stated:
-        state.execute(f"DELETE FROM memory_observations {OWNED} AND {ONE_OBSERVATION}", owner=owner, **one._asdict())
-    state.execute(f"DELETE FROM memory_statements {OWNED} AND subject = :subject", owner=owner, subject=subject)
-    _drop_what_it_supports(state, owner, subject)
-    rebuild_entities(state, owner, sorted({one.entity_id for one in stated}))
-    state.execute(f"DELETE FROM memory_runs {OWNED} AND record_id = :id", owner=owner, id=subject)
-    state.execute(f"DELETE FROM memory_records {OWNED} AND id = :id", owner=owner, id=subject)
-    state.execute(
-        f"DELETE FROM memory_supports {OWNED} AND relationship_id = :id AND record_id = :by_hand",
-        owner=owner,
-        id=subject,
-        by_hand=STATED_BY_HAND,
-    )
-    state.execute(
-        f"UPDATE memory_relationships SET version = 0, metadata = '{{}}' {OWNED} AND id = :id", owner=owner, id=subject
-    )
-    _drop_unsupported(state, owner, subject)
-
-
-def _forget_merges(state: State, owner: str, source: str) -> None:
-    redirect = state.row(
-        f"SELECT survivor_id FROM memory_redirects {OWNED} AND from_id = :from_id AND ended_at IS NULL",
-        owner=owner,
-        from_id=source,
-    )
-    state.execute(f"DELETE FROM memory_redirects {OWNED} AND from_id = :from_id", owner=owner, from_id=source)
-    if redirect is not None:
-        resettle(state, owner, [source, redirect["survivor_id"]])
+        decide_anew(state, said["entity_type"])
 
 
 def _text_or_none(value: Any) -> str | None:

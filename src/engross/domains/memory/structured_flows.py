@@ -19,7 +19,7 @@ from .owners import owner_of
 from .records import record_with_content, runs_of
 from .reducer import CORRECTION
 from .refusals import malformed, raise_all, too_many
-from .registry import schemas_for
+from .registry import own_schemas
 from .schema import EntitySchema, missing_fields, unfit_fields, unknown_fields
 from .ways import Ways
 
@@ -56,6 +56,8 @@ class Prepared(NamedTuple):
     size: int
     priority: int
     unknown: int
+    schemas: Mapping[str, EntitySchema]
+    """Those that the tenant registered itself."""
 
 
 def add_structured_flows(memory: Aggregate, ways: Ways) -> None:
@@ -90,7 +92,7 @@ def _prepared(reader: Reader, arguments: IngestStructured, most: int) -> Prepare
         hint = f"Send at most {most} in one call, and the others in further calls."
         raise_all([too_many("/entities", "The number of entities", most, len(entities), hint)])
     observed = _observed(entities)
-    schemas = schemas_for(reader, [one.type for one in observed])
+    schemas = own_schemas(reader, [one.type for one in observed])
     raise_all(_unfit(observed, schemas))
     text = orjson.dumps(entities, option=orjson.OPT_SORT_KEYS)
     return Prepared(
@@ -98,7 +100,8 @@ def _prepared(reader: Reader, arguments: IngestStructured, most: int) -> Prepare
         sha256(text).hexdigest(),
         len(text),
         arguments["source_priority"],
-        sum(len(unknown_fields(schemas[one.type], one.fields)) for one in observed),
+        sum(len(unknown_fields(schemas[one.type], one.fields)) for one in observed if one.type in schemas),
+        schemas,
     )
 
 
@@ -128,8 +131,8 @@ def _observed(entities: Sequence[Mapping[str, Any]]) -> list[ObservedEntity]:
 def _unfit(observed: Sequence[ObservedEntity], schemas: Mapping[str, EntitySchema]) -> list[Issue]:
     issues: list[Issue] = []
     for place, one in enumerate(observed):
-        schema = schemas[one.type]
-        if not schema.fields:
+        schema = schemas.get(one.type)
+        if schema is None:
             continue
         for name, kind in unfit_fields(schema, one.fields):
             issues.append(
@@ -182,6 +185,7 @@ def _interpreted(unit: Unit, prepared: Prepared, record: str | Record, version: 
         follows=version,
         run=run,
         weight=Weight(prepared.priority, SPECIFICITY),
+        schemas=prepared.schemas,
         together=False,
     )
     identifier = record if isinstance(record, str) else record.id

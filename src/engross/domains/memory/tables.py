@@ -2,7 +2,8 @@
 
 Everything belongs to an owner within the tenant. An entity's row carries its board, from which its snapshot is read; an
 entity that was merged into another keeps its own, and `memory_redirects` says who speaks for whom. What one fact
-observed is listed once, in `memory_statements`: an index over all observations would cost as much as they do.
+observed is listed once, with the run or in `memory_statements`: an index over all observations would cost as much as
+they do. Every row that a small write touches is a page to be made durable, so there are few of them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ CREATE TABLE memory_records (
     retracted_at $text,
     PRIMARY KEY (tenant, owner, id)
 )$clustered;
-CREATE UNIQUE INDEX memory_records_by_content ON memory_records (tenant, owner, content_hash);
 
 CREATE TABLE memory_runs (
     tenant               $text NOT NULL,
@@ -44,10 +44,12 @@ CREATE TABLE memory_runs (
     unknown_fields       $integer NOT NULL,
     fragments            $text,
     notes                $text,
-    PRIMARY KEY (tenant, owner, id)
+    position             $integer NOT NULL,
+    observed_at          $text NOT NULL,
+    stated               $text NOT NULL,
+    PRIMARY KEY (tenant, owner, record_id, number)
 )$clustered;
-CREATE UNIQUE INDEX memory_runs_of_record ON memory_runs (tenant, owner, record_id, number);
-CREATE INDEX memory_runs_by_time ON memory_runs (tenant, owner, started_at, provider);
+CREATE INDEX memory_runs_by_time ON memory_runs (tenant, owner, started_at) WHERE provider <> 'structured';
 
 CREATE TABLE memory_entities (
     tenant           $text NOT NULL,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from engross.ledger import Reader
 
-from .boards import OWNED
+from .entity_rows import OWNED
 from .owners import owner_of
 
 COLUMNS = "id, event_type, event_timestamp, record_id, entity_ids, properties"

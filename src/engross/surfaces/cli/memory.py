@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,24 +16,11 @@ from engross.surfaces.client import Client
 from .answering import finish
 from .flow_command import Namespace
 from .handing_out import written
-from .looks import is_fancy
 from .place import AsJson, Place, any_office, at_office, with_signature
 from .printing import print_fields, print_refusal, print_table, say
+from .taking_in import each_ingested, files_in
 
 DIALECT = "memory"
-LARGEST_IN_CALL = 2_000_000
-"""Larger files are uploaded before; a call could not carry them everywhere."""
-MORE_TYPES = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".eml": "message/rfc822",
-    ".ics": "text/calendar",
-    ".vcf": "text/vcard",
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-}
-BINARY = "application/octet-stream"
-MANY = 2
 
 app = typer.Typer(cls=Namespace, no_args_is_help=True, help="Remember files, and look up what is known.")
 app.callback()(with_signature(any_office, ()))
@@ -55,13 +41,13 @@ def ingest(
     json: AsJson = False,
 ) -> None:
     """Remember files: what is in a folder goes in one by one, and what is known already changes nothing."""
-    files = list(_files(paths))
+    files = list(files_in(paths))
     if not files:
         raise typer.BadParameter("there are no files in it", param_hint="PATH")
     worst = 0
     told: list[dict[str, Any]] = []
     with place.client() as client:
-        for file, answer in _ingested(client, files, {"interpret": interpret, **_config(provider)}, quiet=json):
+        for file, answer in each_ingested(client, files, {"interpret": interpret, **_config(provider)}, quiet=json):
             worst = max(worst, exit_code(answer))
             told.append(_line(file, answer))
             if json:
@@ -164,62 +150,8 @@ def export(
         _told_written(output, count, json=json)
 
 
-def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files that are meant, in the order of their names; what is hidden in a folder is not."""
-    for path in paths:
-        if path.is_dir():
-            found = (one for one in path.rglob("*") if not _is_hidden(one, path) and not one.is_symlink())
-            yield from sorted(one for one in found if one.is_file())
-        elif path.is_file():
-            yield path
-        else:
-            raise typer.BadParameter(f"there is no file {path}", param_hint="PATH")
-
-
-def _is_hidden(path: Path, folder: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(folder).parts)
-
-
 def _config(provider: str | None) -> dict[str, Any]:
     return {} if provider is None else {"interpretation_config": {"provider": provider}}
-
-
-def _ingested(
-    client: Client, files: Sequence[Path], more: Mapping[str, Any], *, quiet: bool
-) -> Iterator[tuple[Path, Reply]]:
-    """Each file with what became of it, while a person sees how far it is."""
-    if quiet or not is_fancy(sys.stderr) or len(files) < MANY:
-        yield from ((file, _ingest_one(client, file, more)) for file in files)
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(file=sys.stderr), transient=True) as progress:
-        task = progress.add_task("remembering", total=len(files))
-        for file in files:
-            yield file, _ingest_one(client, file, more)
-            progress.advance(task)
-
-
-def _ingest_one(client: Client, file: Path, more: Mapping[str, Any]) -> Reply:
-    media_type = _media_type(file)
-    called = {"original_filename": file.name, "mime_type": media_type, **more}
-    try:
-        if file.stat().st_size > LARGEST_IN_CALL:
-            kept = client.upload(file, name=file.name, media_type=media_type)
-            if not kept.ok:
-                return kept
-            return client.call("memory.ingest", {"content_hash": kept.data["blob"]["content_hash"], **called})
-        content = b64encode(file.read_bytes()).decode()
-    except OSError as problem:
-        raise typer.BadParameter(f"{file} cannot be read: {problem.strerror}", param_hint="PATH") from None
-    return client.call("memory.ingest", {"file_content": content, **called})
-
-
-def _media_type(file: Path) -> str:
-    from mimetypes import guess_type
-
-    return MORE_TYPES.get(file.suffix.lower()) or guess_type(file.name)[0] or BINARY
 
 
 def _line(file: Path, answer: Reply) -> dict[str, Any]:

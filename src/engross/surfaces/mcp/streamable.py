@@ -22,6 +22,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from engross.calls import Caller
 from engross.replies import Invalid, Trace, codes, http, reply_of
+from engross.surfaces.arrived import whole_body
 from engross.surfaces.desk import Desk
 from engross.surfaces.presence import CALLER
 
@@ -87,12 +88,15 @@ class McpApp:
         headers = dict(reversed(scope["headers"]))
         body = b""
         if scope["method"] == "POST":
-            received = await _body(headers, receive, self._most_bytes)
+            received = whole_body(scope)
             if received is None:
+                received = await _body(headers, receive, self._most_bytes)
+                receive = _again(received or b"", receive)
+            if received is None or len(received) > self._most_bytes:
                 size = {"what": "The request", "limit": self._most_bytes}
                 await _refuse(send, Invalid(codes.LIMIT_EXCEEDED, size), 413)
                 return
-            body, receive = received, _again(received, receive)
+            body = received
             if self._lane is not None and await self._lane.answered(scope, headers, body, send):
                 return
             if headers.get(b"mcp-protocol-version", b"") in _HANDSHAKE and not _may_be_a_message(body):

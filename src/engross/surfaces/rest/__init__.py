@@ -2,6 +2,6 @@
 
 from .answers import send_reply
 from .openapi import openapi_document
-from .routes import rest_routes
+from .routes import Rest, rest_routes
 
-__all__ = ["openapi_document", "rest_routes", "send_reply"]
+__all__ = ["Rest", "openapi_document", "rest_routes", "send_reply"]

@@ -35,10 +35,11 @@ async def send_reply(
     status, more, media_type, body = http(answer, dialect, base=base, if_match=if_match, by_address=by_address)
     if wants_reply(scope):
         media_type, body = REPLY_JSON, neutral(answer)
-    told = {name.lower(): value for name, value in {**more, **dict(headers)}.items()}
-    told.setdefault("cache-control", "no-store")
-    if answer.traceparent is not None:
-        told["traceparent"] = answer.traceparent
+    told = {"cache-control": "no-store"}
+    for name, value in (*more.items(), *dict(headers).items()):
+        told[name.lower()] = value
+    if answer.trace is not None:
+        told["traceparent"] = answer.trace.traceparent
     await send_bytes(send, status, media_type, orjson.dumps(body), told)
 
 
@@ -59,17 +60,21 @@ def refuse_address(scope: Scope) -> NoReturn:
 
 def wants_reply(scope: Scope) -> bool:
     """Does the client read Replies as they are?"""
-    return any(name == b"accept" and _REPLY_JSON in value.lower() for name, value in scope["headers"])
+    # No generator here: it would be asked once per header, for every answer there is.
+    for name, value in scope["headers"]:
+        if name == b"accept" and _REPLY_JSON in value.lower():
+            return True
+    return False
 
 
 async def send_bytes(send: Send, status: int, media_type: str, content: bytes, headers: Mapping[str, str]) -> None:
     """Send one whole answer."""
     told: list[Header] = [
         (b"content-type", media_type.encode("latin-1")),
-        (b"content-length", str(len(content)).encode()),
+        (b"content-length", b"%d" % len(content)),
         NOSNIFF,
         (b"vary", b"accept"),
-        *((name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()),
+        *[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()],
     ]
     await send({"type": "http.response.start", "status": status, "headers": told})
     await send({"type": "http.response.body", "body": content})

@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from engross.flows import Flow
 from engross.replies import Invalid, codes
+from engross.surfaces.arrived import whole_body
 
 BLANKS = b" \t"
 MOST_FIELDS = 1000
@@ -27,12 +28,13 @@ Fields = list[tuple[str, str]]
 
 
 class Asked:
-    """One request, as far as its head tells."""
+    """One request, as far as its head tells, and its body if that came along."""
 
-    __slots__ = ("_query", "headers", "method")
+    __slots__ = ("_query", "body", "headers", "method")
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
+        self.body = whole_body(scope)
         self._query: bytes = scope["query_string"]
         self.headers: dict[bytes, bytes] = {}
         # A header that is there twice is a list. What must be one thing is then no such thing, and refused as that.

@@ -61,7 +61,11 @@ def too_large(most: int) -> Invalid:
 
 async def read_json(asked: Asked, receive: Receive, most: int, seconds: float) -> Any:
     """What the body says. An empty one says that there are no arguments."""
-    content = b"".join([piece async for piece in pieces(asked, receive, most, seconds)])
+    content = asked.body
+    if content is None:
+        content = b"".join([piece async for piece in pieces(asked, receive, most, seconds)])
+    elif len(content) > most:
+        raise too_large(most)
     if not content:
         return {}
     refuse_other_media(asked)

@@ -36,7 +36,8 @@ class Calls:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        ref = "{namespace}.{flow}".format_map(scope["path_params"])
+        place = scope["path_params"]
+        ref = f"{place['namespace']}.{place['flow']}"
         asked, flow = Asked(scope), self._known().get(ref)
         caller: Caller = scope["state"]["caller"]
         if asked.method == "OPTIONS" and flow is not None:

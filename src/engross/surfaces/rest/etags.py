@@ -36,7 +36,7 @@ def version_of(data: Mapping[str, Any]) -> int | None:
     """The version of the one record that an answer is about."""
     version = data.get("version")
     if version is None:
-        records = [part for part in data.values() if isinstance(part, Mapping)]
+        records = [part for part in data.values() if isinstance(part, dict)]
         version = records[0].get("version") if len(records) == 1 else None
     return version if type(version) is int else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -136,8 +136,9 @@ class Exposed(Calls):
     ) -> Any:
         """The arguments that a request carries, each where its field says."""
         schema: Mapping[str, Any] = flow.published["properties"]
+        fields = route.fields_for(flow.own_fields)
         query = take_dry_run(asked.fields, options)
-        in_query = {field.name for field in route.fields if field.where == "query" and not field.fixed}
+        in_query = {field.name for field in fields if field.where == "query" and not field.fixed}
         arguments: dict[str, Any] = from_query([one for one in query if one[0] in in_query], flow.published)
         rest = [one for one in query if one[0] not in in_query]
         if asked.method in WITHOUT_BODY:
@@ -146,10 +147,10 @@ class Exposed(Calls):
         else:
             settings = self._settings
             body = await read_json(asked, receive, settings.most_body_bytes, settings.body_seconds)
-            arguments = {**_from_body(body, route, schema), **arguments}
+            arguments = {**_from_body(body, fields, schema), **arguments}
         refuse_fields(rest, ("dry_run", *sorted(in_query)))
-        arguments |= {field.name: field.constant for field in route.fields if field.fixed}
-        arguments |= _from_head(asked, route, schema, values)
+        arguments |= {field.name: field.constant for field in fields if field.fixed}
+        arguments |= _from_head(asked, fields, schema, values)
         return with_headers(arguments, asked, flow)
 
 
@@ -170,9 +171,9 @@ def _controls(fields: Fields, flow: Flow) -> Fields:
     return [one for one in fields if one[0] in flow.controls]
 
 
-def _from_body(body: Any, route: Route, schema: Mapping[str, Any]) -> dict[str, Any]:
+def _from_body(body: Any, declared: Sequence[RouteField], schema: Mapping[str, Any]) -> dict[str, Any]:
     """What the body holds: what a path finds, what is called by name, or all of it for the only one."""
-    fields = [field for field in route.fields if field.where == "body" and not field.fixed]
+    fields = [field for field in declared if field.where == "body" and not field.fixed]
     found = {field.name: value for field in fields if field.find and (value := field.find(body)) is not None}
     if any(field.find for field in fields):
         return found
@@ -180,7 +181,7 @@ def _from_body(body: Any, route: Route, schema: Mapping[str, Any]) -> dict[str, 
         return {fields[0].name: body}
     if not isinstance(body, dict):
         raise Invalid(codes.VALIDATION_ERROR, {"problem": "the body has to be a JSON object"})
-    elsewhere = {field.name for field in route.fields if field.where != "body" or field.fixed}
+    elsewhere = {field.name for field in declared if field.where != "body" or field.fixed}
     for name in body:
         if name in elsewhere:
             problem = f"{name[:80]} does not go into the body"
@@ -195,11 +196,13 @@ def _is_whole(body: Any, field: RouteField, schema: Mapping[str, Any]) -> bool:
     return kind == "array" and isinstance(body, list)
 
 
-def _from_head(asked: Asked, route: Route, schema: Mapping[str, Any], values: Mapping[str, str]) -> dict[str, Any]:
+def _from_head(
+    asked: Asked, fields: Sequence[RouteField], schema: Mapping[str, Any], values: Mapping[str, str]
+) -> dict[str, Any]:
     """What stands in the path, in headers and in cookies."""
-    cookies = _cookies(asked) if any(field.where == "cookie" for field in route.fields) else {}
+    cookies = _cookies(asked) if any(field.where == "cookie" for field in fields) else {}
     found = {}
-    for field in route.fields:
+    for field in fields:
         if field.fixed or field.where in ("query", "body"):
             continue
         text = values.get(field.name) if field.where == "path" else _header(asked, field, cookies)

@@ -32,7 +32,7 @@ def exposed_tags(desk: Desk) -> Iterable[Json]:
 
 
 def _operation(route: Route, flow: Flow, desk: Desk) -> Json:
-    fields = [field for field in route.fields if not field.fixed]
+    fields = [field for field in route.fields_for(flow.own_fields) if not field.fixed]
     named = [parameter(name) for name in (*CALLING, *_written(flow))]
     operation: Json = {
         # A tool's name has no dot, so this one cannot be another's.

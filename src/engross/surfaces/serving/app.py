@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
-from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engross.calls import Caller
@@ -17,7 +17,7 @@ from engross.replies import Invalid, Reply, codes
 from engross.replies.calllog import outcome_of
 from engross.surfaces.desk import Desk
 from engross.surfaces.mcp import mcp_app
-from engross.surfaces.rest import rest_routes
+from engross.surfaces.rest import Rest
 from engross.surfaces.rest.answers import refuse_address
 
 from .guard import LONGEST_PATH, MCP, METADATA, METRICS, Guard
@@ -64,8 +64,9 @@ class App:
     ) -> None:
         office, settings = desk.office, desk.office.settings
         self._mcp = mcp_app(desk)
-        self._rest = Router(
-            rest_routes(desk, base_url=public_base(settings)),
+        self._rest = Rest(
+            desk,
+            base_url=public_base(settings),
             redirect_slashes=False,
             default=_nowhere,
             lifespan=self._lifespan,
@@ -86,9 +87,9 @@ class App:
         self._deadline = float("inf")
         self.guard = Guard(self._route, names, settings, office.door.admit, nobody=nobody, note=self._note)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
         """Answer a request, or live a life."""
-        await self.guard(self._own.placed(scope), receive, send)
+        return self.guard(self._own.placed(scope), receive, send)
 
     async def drain(self, seconds: float) -> None:
         """Take no more requests, let calls end within this time, then end what has no end of its own."""
@@ -120,19 +121,17 @@ class App:
         """Whether anybody waits for an answer. Who listens to a stream waits for nothing in particular."""
         return self.metrics.in_flight > 0 or any(not answering.streaming for answering in self.guard.running)
 
-    async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _route(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http":
             path = scope["path"]
             if path in MCP_PATHS:
                 mcp = self._own.mcp(scope) or self._mcp
-                await mcp(scope, receive, send)
-                return
+                return mcp(scope, receive, send)
             page = self._pages.get(path)
             if page is not None:
                 _require_reading(scope)
-                await page(scope, receive, send)
-                return
-        await self._rest(scope, receive, send)
+                return page(scope, receive, send)
+        return self._rest(scope, receive, send)
 
     @asynccontextmanager
     async def _lifespan(self, app: object) -> AsyncIterator[None]:

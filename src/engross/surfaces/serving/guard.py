@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from starlette.requests import ClientDisconnect
@@ -65,7 +64,7 @@ class Guard:
             "": settings.most_body_bytes,
         }
         self._most_each = max(1, self._most_requests // SHARE)
-        self._running_of: Counter[tuple[str, str]] = Counter()
+        self._running_of: dict[tuple[str, str], int] = {}
         self.running: set[Answering] = set()
         self.closing = False
 
@@ -103,20 +102,22 @@ class Guard:
             if caller is not None and caller is not self._nobody:
                 whose = self._share_of(caller)
             await self._app(scope, receive, answering)
-            await answering.end()
+            if not answering.ended:
+                await answering.end()
         finally:
             self.running.discard(answering)
             if whose is not None:
-                self._running_of[whose] -= 1
-                if not self._running_of[whose]:
-                    del self._running_of[whose]
+                left = self._running_of.pop(whose) - 1
+                if left:
+                    self._running_of[whose] = left
 
     def _share_of(self, caller: Caller) -> tuple[str, str]:
         """Count a request of a caller, of whom there is no more than a share at a time."""
         whose = (caller.tenant, caller.principal.id)
-        if self._running_of[whose] >= self._most_each:
+        running = self._running_of.get(whose, 0)
+        if running >= self._most_each:
             raise Failed(codes.OFFICE_BUSY, data={"retry_after_seconds": RETRY_SECONDS})
-        self._running_of[whose] += 1
+        self._running_of[whose] = running + 1
         return whose
 
     def _require_our_name(self, scope: Scope, head: Head) -> None:

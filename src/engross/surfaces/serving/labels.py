@@ -16,9 +16,6 @@ class Labels:
         refs = (flow.ref for aggregate in catalogue.aggregates for flow in aggregate.flows.values())
         self._known = {name: name for name in (*refs, *OF_MCP)}
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._known
-
     def of(self, name: str) -> str:
         """The name, if it is ours."""
         return self._known.get(name, UNKNOWN)

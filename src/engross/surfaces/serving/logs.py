@@ -62,13 +62,16 @@ class CallLog:
             told.update(outcome_of(answer), duration_ms=answer.duration_ms)
         if request.dry_run:
             told["dry_run"] = True
-        write_line(_calls, level, told)
+        _write(_calls, level, told)
 
 
 def write_line(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
     """Log fields that are already as they should be; they come in a record's `line`."""
-    if not logger.isEnabledFor(level):
-        return
+    if logger.isEnabledFor(level):
+        _write(logger, level, fields)
+
+
+def _write(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
     if _straight is not None:
         _straight(level, logger.name, fields)
         return
@@ -98,20 +101,20 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
 
 def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Straight:
     """A short cut for lines that need no formatting: a record of its own would cost each call as much again."""
+    lock = handler.lock
+    assert lock is not None
 
     def write(level: int, logger: str, fields: dict[str, Any]) -> None:
         time = datetime.now(UTC).isoformat(timespec="microseconds")
         head = {"time": f"{time[:-6]}Z", "level": _NAMES[level], "logger": logger}
         line = orjson.dumps({**head, **fields}).decode() + "\n"
-        handler.acquire()
-        try:
-            handler.stream.write(line)
-            handler.stream.flush()
-        except (OSError, ValueError):
-            # Nobody reads the log any more; calls go on.
-            return
-        finally:
-            handler.release()
+        with lock:
+            try:
+                handler.stream.write(line)
+                handler.stream.flush()
+            except (OSError, ValueError):
+                # Nobody reads the log any more; calls go on.
+                return
 
     return write
 

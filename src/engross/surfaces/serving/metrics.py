@@ -1,8 +1,7 @@
 """What Prometheus is told: calls, refusals, the process, and how the store is doing.
 
-Nothing here may cost much, since it is on the way of every call: the child of each metric is looked up once per
-combination of labels and kept. Labels come from the catalogue and the registry of codes, never from a caller, so their
-number is bounded.
+Nothing here may cost much, since it is on the way of every call. Labels come from the catalogue and the registry of
+codes, never from a caller, so their number is bounded.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from prometheus_client import (
     Counter,
     Gauge,
     GCCollector,
-    Histogram,
     Info,
     Metric,
     PlatformCollector,
@@ -30,8 +28,8 @@ from engross.replies import Reply
 from engross.surfaces.desk import Ending
 
 from .labels import Labels
+from .tally import Tally
 
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 ABANDONED = "abandoned"
 """What stands for the code of a call whose caller did not wait for the answer."""
 FIGURES = {
@@ -52,11 +50,8 @@ class Metrics:
         """`requests` tells how many requests are under way."""
         self._labels = Labels(office.catalogue)
         self.registry = CollectorRegistry(auto_describe=False)
-        labels = ("flow", "surface", "type", "code")
-        self._calls = Counter("engross_calls", "Calls that ended.", labels, registry=self.registry)
-        self._seconds = Histogram(
-            "engross_call_seconds", "How long calls took.", ("flow", "surface"), buckets=SECONDS, registry=self.registry
-        )
+        self._tally = Tally()
+        self.registry.register(self._tally)
         self._refusals = Counter(
             "engross_refusals", "Requests that were refused before any flow.", ("type", "code"), registry=self.registry
         )
@@ -74,8 +69,6 @@ class Metrics:
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
         self.in_flight = 0
-        self._counting: dict[tuple[str, str, str], Counter] = {}
-        self._timing: dict[tuple[str, str], Histogram] = {}
 
     def observe(self, request: Request) -> Ending:
         """Watch one call."""
@@ -93,26 +86,11 @@ class Metrics:
 
     def _ended(self, request: Request, answer: Reply | None) -> None:
         self.in_flight -= 1
-        code = ABANDONED if answer is None else answer.code
-        count = self._counting.get((request.flow, request.surface, code))
-        if count is None:
-            count = self._counter(request, "" if answer is None else answer.reply_type, code)
-        count.inc()
-        if answer is not None and answer.duration_ms is not None:
-            timing = self._timing.get((request.flow, request.surface)) or self._timer(request)
-            timing.observe(answer.duration_ms / 1000)
-
-    def _counter(self, request: Request, kind: str, code: str) -> Counter:
-        count = self._calls.labels(self._labels.of(request.flow), request.surface, kind, code)
-        if request.flow in self._labels:
-            self._counting[request.flow, request.surface, code] = count
-        return count
-
-    def _timer(self, request: Request) -> Histogram:
-        timing = self._seconds.labels(self._labels.of(request.flow), request.surface)
-        if request.flow in self._labels:
-            self._timing[request.flow, request.surface] = timing
-        return timing
+        flow = self._labels.of(request.flow)
+        if answer is None:
+            self._tally.count(flow, request.surface, "", ABANDONED, None)
+        else:
+            self._tally.count(flow, request.surface, answer.entry.type, answer.code, answer.duration_ms)
 
 
 class _Figures:

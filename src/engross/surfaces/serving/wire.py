@@ -12,10 +12,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import orjson
+from starlette.types import Scope
 from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from engross.replies import Reply, Trace, codes, http, reply
+from engross.surfaces.arrived import note_body
 
 from .exchange import Exchange
 
@@ -126,6 +129,9 @@ class Wire(HttpToolsProtocol):
         self._in_body = False
         self._stop_waiting()
         super().on_message_complete()
+        if self._body_bytes == len(self.cycle.body) <= HIGH_WATER_LIMIT:
+            scope: Scope = self.cycle.scope  # type: ignore[assignment]
+            note_body(scope, bytes(self.cycle.body))
         if self.cycle.response_complete:
             # uvicorn's own clock for idle connections began with the answer, and was stopped by the rest of the body.
             self._wait(self.patience.head_seconds, self._end_slow_head)

@@ -11,6 +11,7 @@ from engross.replies import codes
 
 from ..metamodel import metamodel
 from ..names import clean
+from .archi_views import view_of
 from .parcel import MOST_BYTES, Parcel, Piece, unreadable, unsafe
 from .trees import Node, read_tree
 
@@ -45,7 +46,7 @@ def read_archi(content: bytes) -> Parcel:
     diagrams: list[Node] = []
     for node in _contents(root):
         _sort(node, kinds, parcel, diagrams)
-    parcel.views = [_view(node) for node in diagrams]
+    parcel.views = [view_of(node) for node in diagrams]
     return parcel
 
 
@@ -145,67 +146,3 @@ def _properties(node: Node, kinds: dict[str, str]) -> dict[str, Any]:
     if special:
         found.setdefault("specialization", special)
     return found
-
-
-def _view(node: Node) -> Piece:
-    identifier = node.get("id") or ""
-    name = clean(node.get("name") or "") or "View"
-    shapes = [_shape(child, 0.0, 0.0) for child in node.all("child")]
-    lines = [_line(one) for one in _connections(node)]
-    attributes = {"identifier": identifier, "xsi:type": "Diagram"}
-    children = [["name", {}, name, []], *[one for one in shapes if one], *[one for one in lines if one]]
-    return Piece(identifier, {"name": name, "tree": ["view", attributes, "", children]})
-
-
-def _shape(node: Node, left: float, top: float) -> list[Any]:
-    """A node in the words of the exchange format, where places count from the view's own corner."""
-    bounds = node.first("bounds")
-    x, y, w, h = (_number(bounds, key) for key in ("x", "y", "width", "height"))
-    x, y = max(left + x, 0.0), max(top + y, 0.0)
-    identifier = node.get("id") or ""
-    attributes = {
-        "identifier": identifier,
-        "x": f"{x:g}",
-        "y": f"{y:g}",
-        "w": f"{w if w > 0 else 120:g}",
-        "h": f"{h if h > 0 else 55:g}",
-    }
-    element = node.get("archimateElement")
-    if element:
-        attributes |= {"elementRef": element, "xsi:type": "Element"}
-        label: list[Any] = []
-    else:
-        grouping = node.kind == "Group"
-        text = node.get("name") if grouping else (content.text if (content := node.first("content")) else None)
-        attributes["xsi:type"] = "Container" if grouping else "Label"
-        label = [["label", {}, clean(text or "") or " ", []]]
-    inner = [_shape(child, x, y) for child in node.all("child")] if attributes["xsi:type"] != "Label" else []
-    return ["node", attributes, "", [*label, *inner]]
-
-
-def _connections(node: Node) -> list[Node]:
-    found: list[Node] = []
-    pending = list(node.all("child"))
-    while pending:
-        child = pending.pop(0)
-        found += child.all("sourceConnection")
-        pending += child.all("child")
-    return found
-
-
-def _line(node: Node) -> list[Any]:
-    attributes = {
-        "identifier": node.get("id") or "",
-        "source": node.get("source") or "",
-        "target": node.get("target") or "",
-    }
-    shown = node.get("archimateRelationship") or node.get("relationship")
-    attributes |= {"relationshipRef": shown, "xsi:type": "Relationship"} if shown else {"xsi:type": "Line"}
-    return ["connection", attributes, "", []]
-
-
-def _number(node: Node | None, key: str) -> float:
-    try:
-        return float((node.get(key) if node else None) or 0)
-    except ValueError:
-        return 0.0

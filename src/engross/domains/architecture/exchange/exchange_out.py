@@ -9,19 +9,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..markup import escaped, legal, quoted
+from ..markup import escaped, quoted
 from ..metamodel import metamodel
 from .exchange_xml import NAMELESS, NAMESPACE
+from .identifiers import Identifiers, identifiers_in, ncname
 from .trees import XSI
 
 SCHEMA = "http://www.opengroup.org/xsd/archimate/3.1/archimate3_Diagram.xsd"
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
-REFERENCES = frozenset(
-    {"identifier", "identifierRef", "elementRef", "relationshipRef", "source", "target", "viewpoint", "viewpointRef"}
-)
-
-_FIRST = re.compile(r"[^\W\d]|_")
-_STRANGE = re.compile(r"[^\w.\-]")
 _FOREIGN = re.compile(r"\{([^}]*)\}(.*)", re.DOTALL)
 
 Thing = Mapping[str, Any]
@@ -32,12 +27,6 @@ def write_exchange(
 ) -> str:
     """A model as an exchange file. Things come with `external_id`, the id that they have outside."""
     return "".join(_Writer(model, elements, relationships, views).lines())
-
-
-def ncname(identifier: str) -> str:
-    """An id as XML allows it: no digit in front, nothing strange inside."""
-    mended = _STRANGE.sub("-", identifier)
-    return mended if _FIRST.match(mended) else f"id-{mended}"
 
 
 class _Writer:
@@ -51,8 +40,10 @@ class _Writer:
         self._elements = sorted(elements, key=_place)
         self._relationships = sorted(relationships, key=lambda one: (one["type"], ncname(one["external_id"])))
         self._views = sorted(views, key=lambda one: ncname(one["external_id"]))
-        self._names = {one["id"]: ncname(one["external_id"]) for one in (*elements, *relationships)}
-        self._there = {*self._names.values(), *(ncname(one["external_id"]) for one in views)}
+        self._ids = Identifiers()
+        self._own = self._ids.claim(model["external_id"])
+        things = (*self._elements, *self._relationships, *self._views)
+        self._names = {one["id"]: self._ids.claim(one["external_id"]) for one in things}
         self._definitions = self._property_definitions()
         self._prefixes: dict[str, str] = {}
 
@@ -63,7 +54,7 @@ class _Writer:
         yield '<?xml version="1.0" encoding="UTF-8"?>\n'
         yield (
             f'<model xmlns="{NAMESPACE}" xmlns:xsi="{XSI}"{spaces} xsi:schemaLocation="{NAMESPACE} {SCHEMA}"'
-            f" identifier={quoted(ncname(self._model['external_id']))}>\n"
+            f" identifier={quoted(self._own)}>\n"
         )
         yield from body
         yield "</model>\n"
@@ -78,7 +69,7 @@ class _Writer:
         for tree in self._extra.get("organizations", ()):
             kept = self._organised(tree)
             if kept is not None:
-                yield from self._tree(kept, " ")
+                yield from self._tree(self._ids.translated(kept), " ")
         yield from self._list("propertyDefinitions", (self._definition(*one) for one in self._definitions.items()))
         yield from self._all_views()
 
@@ -142,20 +133,17 @@ class _Writer:
         """A definition for every property that is used or was defined: the ids of those that came with a file stay."""
         known: Mapping[str, Mapping[str, str]] = self._extra.get("property_definitions", {})
         used = {key for one in (self._model, *self._elements, *self._relationships) for key in _all_properties(one)}
-        found = {key: {"id": ncname(one["id"]), "type": one["type"]} for key, one in known.items()}
-        taken = {one["id"] for one in found.values()} | self._there
-        number = 0
+        found = {
+            key: {"id": self._ids.claim(one["id"]), "type": one["type"], "was": one["id"]} for key, one in known.items()
+        }
         for key in sorted(used - found.keys()):
-            number += 1
-            while f"propid-{number}" in taken:
-                number += 1
-            found[key] = {"id": f"propid-{number}", "type": "string"}
+            found[key] = {"id": self._ids.fresh("propid-"), "type": "string"}
         return found
 
     @staticmethod
     def _definition(name: str, one: Mapping[str, str]) -> str:
         identifier, kind = quoted(one["id"]), quoted(one["type"])
-        shown = name.removesuffix(f" [{one['id']}]")
+        shown = name.removesuffix(f" [{one['was']}]") if "was" in one else name
         return (
             f"  <propertyDefinition identifier={identifier} type={kind}>\n"
             f"   <name>{escaped(shown)}</name>\n  </propertyDefinition>\n"
@@ -167,11 +155,12 @@ class _Writer:
             return
         yield " <views>\n"
         if viewpoints:
-            yield from self._tree(viewpoints, "  ")
+            yield from self._tree(self._ids.translated(viewpoints), "  ")
         if self._views:
             yield "  <diagrams>\n"
             for view in self._views:
-                yield from self._tree(self._shown(view["body"]["tree"]), "   ")
+                shown = self._shown(view["body"]["tree"])
+                yield from self._tree(self._ids.translated(shown, self._names[view["id"]]), "   ")
             yield "  </diagrams>\n"
         yield " </views>\n"
 
@@ -184,35 +173,35 @@ class _Writer:
     def _pruned(self, tree: list[Any], lost: Callable[[list[Any]], bool], gone: set[str]) -> list[Any] | None:
         name, attributes, text, children = tree
         if lost(tree):
-            gone.update(_identifiers(tree))
+            gone.update(identifiers_in(tree))
             return None
         kept = [one for child in children if (one := self._pruned(child, lost, gone)) is not None]
         return [name, attributes, text, kept]
 
     def _lost_node(self, tree: list[Any]) -> bool:
         reference = tree[1].get("elementRef")
-        return tree[0] == "node" and reference is not None and ncname(reference) not in self._there
+        return tree[0] == "node" and reference is not None and reference not in self._ids
 
     def _lost_line(self, tree: list[Any], gone: set[str]) -> bool:
         if tree[0] != "connection":
             return False
         reference = tree[1].get("relationshipRef")
-        is_gone = reference is not None and ncname(reference) not in self._there
+        is_gone = reference is not None and reference not in self._ids
         return is_gone or tree[1].get("source") in gone or tree[1].get("target") in gone
 
     def _organised(self, tree: list[Any]) -> list[Any] | None:
         """A folder tree without what is no longer there; folders stay, also empty ones of the user's."""
         name, attributes, text, children = tree
         reference = attributes.get("identifierRef")
-        if reference is not None and ncname(reference) not in self._there:
+        if reference is not None and reference not in self._ids:
             return None
         kept = [one for child in children if (one := self._organised(child)) is not None]
-        return [name, attributes, text, kept] if kept or not children or name == "item" else None
+        return [name, attributes, text, kept] if kept or name != "organizations" else None
 
     def _tree(self, tree: list[Any], indent: str) -> Iterator[str]:
         name, attributes, text, children = tree
         tag = self._qualified(name)
-        told = "".join(f" {self._qualified(key)}={quoted(_reference(key, value))}" for key, value in attributes.items())
+        told = "".join(f" {self._qualified(key)}={quoted(value)}" for key, value in attributes.items())
         if not children:
             yield f"{indent}<{tag}{told}>{escaped(text)}</{tag}>\n" if text else f"{indent}<{tag}{told}/>\n"
             return
@@ -253,16 +242,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else str(value)
-
-
-def _reference(key: str, value: str) -> str:
-    return ncname(value) if key in REFERENCES else legal(value)
-
-
-def _identifiers(tree: list[Any]) -> Iterator[str]:
-    pending = [tree]
-    while pending:
-        _, attributes, _, children = pending.pop()
-        if "identifier" in attributes:
-            yield attributes["identifier"]
-        pending += children

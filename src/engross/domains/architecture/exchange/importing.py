@@ -19,7 +19,7 @@ from ..relationships import all_tied_to
 from ..rows import of_row, relationship_of
 from ..stating import end_relationship
 from ..tables import AS_OF
-from .exchange_out import ncname
+from .identifiers import ncname
 from .parcel import Parcel, Piece
 from .views_in import view_body
 
@@ -103,7 +103,7 @@ class Takeover:
         ids: Ids = {}
         new: list[Piece] = []
         for piece in self._parcel.elements:
-            before = known.get(ncname(piece.id)) if known else None
+            before = _same(known, piece)
             if before is None:
                 new.append(piece)
                 continue
@@ -121,7 +121,7 @@ class Takeover:
     def _relationships(self, model_id: str, elements: Ids, known: Known) -> Ids:
         wanted = [piece for piece in self._parcel.relationships if piece.id not in self._skipped]
         self.counts["relationships_skipped"] = len(self._parcel.relationships) - len(wanted)
-        standing = {piece.id: known[ncname(piece.id)] for piece in wanted if ncname(piece.id) in known} if known else {}
+        standing = {piece.id: before for piece in wanted if (before := _same(known, piece))} if known else {}
         fresh = iter(self._new_ids("rel_", len(wanted)))
         ids = {piece.id: standing[piece.id]["id"] if piece.id in standing else next(fresh) for piece in wanted}
         wanted = self._without_dangling(wanted, elements, ids)
@@ -202,7 +202,7 @@ class Takeover:
         for piece in self._parcel.views:
             body = view_body(piece.said["tree"], elements, relationships)
             said = {"model_id": model_id, "name": piece.said["name"], "external_id": piece.id, "body": body}
-            before = known.get(ncname(piece.id))
+            before = _same(known, piece)
             if before is None:
                 self._unit.append("ViewCreated", self._unit.new_id("view_"), 0, said, fields=["name", "body"])
                 self.counts["views_created"] += 1
@@ -230,15 +230,23 @@ def _known(reader: Reader, table: str, model_id: str) -> Known:
     rows = reader.rows(
         f"SELECT * FROM {table} WHERE tenant = :tenant AND model_id = :model_id AND {AS_OF}", model_id=model_id
     )
-    found = {ncname(row["external_id"] or row["id"]): of_row(row) for row in rows}
-    for one in found.values():
+    things = [of_row(row) for row in rows]
+    for one in things:
         if "body" in one:
             one["body"] = orjson.loads(one["body"])
+    found = {one.get("external_id") or one["id"]: one for one in things}
+    for name, one in list(found.items()):
+        found.setdefault(ncname(name), one)
     return found
 
 
+def _same(known: Known, piece: Piece) -> dict[str, Any] | None:
+    """What is there already under the id of a piece, or under the id that XML makes of it."""
+    return (known.get(piece.id) or known.get(ncname(piece.id))) if known else None
+
+
 def _of_another_type(piece: Piece, known: Known) -> Issue | None:
-    before = known.get(ncname(piece.id))
+    before = _same(known, piece)
     if before is None or before["type"] == piece.said["type"]:
         return None
     problem = f"{piece.id[:80]} is a {before['type']} in the model and a {piece.said['type']} in the file"

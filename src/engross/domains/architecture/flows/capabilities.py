@@ -59,7 +59,7 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return create_capability(unit, arguments, ways.habits(unit.context))
 
-    create_capability.suggest(advice.after_element)
+    create_capability.suggest(advice.after_element, alone=True)
 
     @architecture.record(
         effect="create",
@@ -88,7 +88,7 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return create_capability_structure(unit, arguments, ways.habits(unit.context))
 
-    create_capability_structure.suggest(advice.after_structure)
+    create_capability_structure.suggest(advice.after_structure, alone=True)
 
     @architecture.record(
         effect="create",
@@ -113,4 +113,4 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return add_component_to_capability(unit, arguments, ways.habits(unit.context))
 
-    add_component_to_capability.suggest(advice.after_structure)
+    add_component_to_capability.suggest(advice.after_structure, alone=True)

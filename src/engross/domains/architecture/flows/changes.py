@@ -90,7 +90,7 @@ def add_change_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return arguments["mode"], checked_items(operations(), arguments["operations"])
 
-    apply_changes.suggest(advice.after_changes)
+    apply_changes.suggest(advice.after_changes, alone=True)
     apply_changes.assess(_risk)
 
 

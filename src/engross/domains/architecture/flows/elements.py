@@ -104,7 +104,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
 
         return create_element(unit, arguments, ways.habits(unit.context))
 
-    create_element.suggest(advice.after_element)
+    create_element.suggest(advice.after_element, alone=True)
 
     @architecture.record(
         effect="update",
@@ -129,7 +129,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
 
         return update_element(unit, arguments, ways.habits(unit.context))
 
-    update_element.suggest(advice.after_update)
+    update_element.suggest(advice.after_update, alone=True)
     update_element.assess(_risk_of_update)
 
     @architecture.record(
@@ -153,7 +153,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
 
         return delete_element(unit, arguments, ways.habits(unit.context))
 
-    delete_element.suggest(advice.after_deletion)
+    delete_element.suggest(advice.after_deletion, alone=True)
 
 
 def _add_reads(architecture: Aggregate) -> None:

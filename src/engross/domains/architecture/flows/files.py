@@ -76,7 +76,7 @@ def add_file_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return arrived(reader, arguments, ways.content)
 
-    import_model.suggest(advice.after_import)
+    import_model.suggest(advice.after_import, alone=True)
     import_model.assess(_risk)
 
     @architecture.read(

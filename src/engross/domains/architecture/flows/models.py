@@ -55,7 +55,7 @@ def add_model_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return create_model(unit, arguments)
 
-    create_model.suggest(advice.after_model)
+    create_model.suggest(advice.after_model, alone=True)
 
     @architecture.record(
         effect="update",
@@ -76,7 +76,7 @@ def add_model_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return set_context(unit, arguments)
 
-    set_context.suggest(advice.after_context)
+    set_context.suggest(advice.after_context, alone=True)
     set_context.assess(_risk_of_context)
 
     @architecture.read(

@@ -87,7 +87,7 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return create_relationship(unit, arguments, ways.habits(unit.context))
 
-    create_relationship.suggest(advice.after_relationship)
+    create_relationship.suggest(advice.after_relationship, alone=True)
 
     @architecture.record(
         effect="delete",
@@ -108,7 +108,7 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return delete_relationship(unit, arguments, ways.habits(unit.context))
 
-    delete_relationship.suggest(advice.after_deletion)
+    delete_relationship.suggest(advice.after_deletion, alone=True)
 
     @architecture.read(
         **reading(LIST, tidying(relationships=["type"])),

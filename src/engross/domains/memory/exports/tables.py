@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from engross.ledger import Reader
 
-from ..boards import OWNED
 from ..entities import Entity
+from ..entity_rows import OWNED
 from ..owners import owner_of
 from ..rows import as_text, number_of
 from .sources import Sources

@@ -9,8 +9,8 @@ import orjson
 
 from engross.ledger import Reader
 
-from ..boards import OWNED
 from ..entities import Entity, page_of_entities
+from ..entity_rows import OWNED
 from ..owners import owner_of
 from ..refusals import malformed, raise_all
 

@@ -17,7 +17,6 @@ from ..ways import Files, Ways
 MEDIA_TYPE = re.compile(
     r"[A-Za-z0-9][\w!#$&^.+\-]{0,126}/[A-Za-z0-9][\w!#$&^.+\-]{0,126}(?:\s*;[\x20-\x7e]{0,200})?", re.ASCII
 )
-UNNAMED = {"application/pdf": "document.pdf", "text/plain": "text.txt", "text/markdown": "note.md"}
 
 
 class Arrived(NamedTuple):

@@ -16,7 +16,8 @@ COUNTED = "('rule_based', 'model')"
 """What is structured already needs no interpreter, and costs nothing of it."""
 _USED = (
     "SELECT count(*) AS used, min(started_at) AS first FROM memory_runs WHERE tenant = :tenant AND owner = :owner"
-    f" AND started_at > :since AND provider IN {COUNTED}"
+    # The index knows only runs that are not structured, and is used only where that is said.
+    f" AND started_at > :since AND provider <> 'structured' AND provider IN {COUNTED}"
 )
 _DAY = 86_400
 

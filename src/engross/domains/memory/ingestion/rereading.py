@@ -8,7 +8,7 @@ import orjson
 
 from engross.ledger import Reader
 
-from ..boards import entity_rows
+from ..entity_rows import entity_rows
 from ..observations import observations_from
 from ..observing import Claim, Weight
 from ..owners import owner_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from .rereading import reread, stated_json, was_structured
 from .shelf import Kept, kept_record, next_number, runs_over
 
 Arguments = Mapping[str, Any]
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 UNREAD = "file"
 """The type of a source that nobody has looked into."""
 
@@ -137,7 +139,9 @@ def standing_source(reader: Reader, identifier: str) -> Kept:
     """A source of the caller's that was not withdrawn."""
     found = kept_record(reader, identifier)
     if found is None or found.kind != "source" or not found.stands:
-        raise Invalid(codes.SOURCE_NOT_FOUND, {"id": identifier}, field="source_id")
+        # Whatever somebody takes for an id may be a name; only what has the form of one is repeated.
+        shown = identifier if _UUID.fullmatch(identifier) else "with this id"
+        raise Invalid(codes.SOURCE_NOT_FOUND, {"id": shown}, field="source_id")
     return found
 
 

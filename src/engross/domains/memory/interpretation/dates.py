@@ -59,11 +59,6 @@ def instant_of(text: str) -> datetime | None:
     return _rfc_2822(said)
 
 
-def is_datelike(text: str) -> bool:
-    """Whether a text claims to be a date, of whatever sense."""
-    return _datelike().fullmatch(text.strip()) is not None
-
-
 def _moment(year: int, month: int, day: int, rest: dict[str, str | None]) -> datetime | None:
     if not EARLIEST_YEAR <= year <= LATEST_YEAR:
         return None
@@ -132,8 +127,3 @@ def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
         (rf"(?P<month>{_MONTH})\.?\s(?P<a>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<c>\d{{4}})", _by_name),
     )
     return tuple((re.compile(form + _TIME, re.IGNORECASE), read) for form, read in forms)
-
-
-@cache
-def _datelike() -> re.Pattern[str]:
-    return re.compile(rf"{PATTERN}|[\d/.\-]*[/.\-][\d/.\-]*", re.IGNORECASE)

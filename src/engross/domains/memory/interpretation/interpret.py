@@ -40,6 +40,10 @@ def readable_text(
         return Script(text_of_page(seen.text)), seen.media_type, notes
     if seen.text is not None:
         return Script(seen.text), seen.media_type, notes
+    if seen.form == "archive":
+        from .packed import packed_text
+
+        return Script(packed_text(content)), seen.media_type, notes
     script, more = _unlocked(seen, content, tesseract)
     return script, seen.media_type, [*notes, *more]
 
@@ -59,6 +63,8 @@ def _interpreted(seen: Sniffed, content: bytes, filename: str, tesseract: str | 
 
 
 def _read(draft: Draft, seen: Sniffed, source: Source, tesseract: str | None) -> str:
+    if seen.form == "archive" and (kind := _read_packed(draft, source)) is not None:
+        return kind
     if seen.text is None:
         script, notes = _unlocked(seen, source.content, tesseract)
         draft.notes.extend(notes)
@@ -73,6 +79,12 @@ def _read(draft: Draft, seen: Sniffed, source: Source, tesseract: str | None) ->
 
         return read_mail(draft, source, partial(_read_attachment, tesseract))
     return _read_text(draft, seen, script, source)
+
+
+def _read_packed(draft: Draft, source: Source) -> str | None:
+    from .packed import read_packed
+
+    return read_packed(draft, source)
 
 
 def _read_attachment(tesseract: str | None, attachment: Attachment) -> Interpretation:

@@ -34,9 +34,14 @@ _TELLING_KEYS = ("id", "uuid", "external_id", "transaction_id", "email")
 
 def read_table(draft: Draft, script: Script, source: Source) -> str:
     """Claims from a table; always a dataset."""
+    return read_rows(draft, _rows(script.text), source)
+
+
+def read_rows(draft: Draft, rows: Iterator[list[str]], source: Source) -> str:
+    """Claims from rows, the first of which names the columns."""
     draft.together = False
-    rows = _rows(script.text)
     try:
+        rows = (row for row in rows if any(map(str.strip, row)))
         header = [_field(cell, place) for place, cell in enumerate(next(rows, [])[:MOST_COLUMNS])]
         taken = list(islice(rows, MOST_ROWS))
         total = len(taken) + sum(1 for _ in rows)
@@ -60,7 +65,7 @@ def _rows(text: str) -> Iterator[list[str]]:
     first = text[:20_000].partition("\n")[0]
     mark = max(",;\t|", key=first.count) if any(one in first for one in ",;\t|") else ","
     # One line at a time: a list of them all would take several times the memory of the file.
-    return (row for row in csv.reader(StringIO(text, newline=""), delimiter=mark) if any(map(str.strip, row)))
+    return csv.reader(StringIO(text, newline=""), delimiter=mark)
 
 
 def _field(cell: str, place: int) -> str:

@@ -1,0 +1,43 @@
+"""The rows of entities, and the words that statements about memory share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engross.ledger import Reader
+
+Statement = tuple[str, dict[str, Any]]
+Statements = list[Statement]
+
+OWNED = "WHERE tenant = :tenant AND owner = :owner"
+ASKED_AT_ONCE = 200
+GONE = ""
+"""Stands for the survivor of an entity about which nothing stands any more."""
+COLUMNS = (
+    "id, type, name, created_at, updated_at, observations, last_observed_at, late, absorbed, survivor_id, merged_at,"
+    " board"
+)
+UPDATE_ENTITY = (
+    "UPDATE memory_entities SET name = :name, created_at = :created_at, updated_at = :updated_at,"
+    " observations = :observations, last_observed_at = :last_observed_at, late = :late, survivor_id = :survivor_id,"
+    f" board = :board {OWNED} AND id = :id"
+)
+
+
+def entity_rows(reader: Reader, owner: str, identifiers: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The rows of entities by their ids; those that are not there are left out."""
+    if len(identifiers) == 1:
+        row = reader.row(f"SELECT {COLUMNS} FROM memory_entities {OWNED} AND id = :id", owner=owner, id=identifiers[0])
+        return {} if row is None else {identifiers[0]: row}
+    found: dict[str, dict[str, Any]] = {}
+    for start in range(0, len(identifiers), ASKED_AT_ONCE):
+        some = identifiers[start : start + ASKED_AT_ONCE]
+        places = ", ".join(f":id_{n}" for n in range(len(some)))
+        rows = reader.rows(
+            f"SELECT {COLUMNS} FROM memory_entities {OWNED} AND id IN ({places})",
+            owner=owner,
+            **{f"id_{n}": identifier for n, identifier in enumerate(some)},
+        )
+        found |= {row["id"]: row for row in rows}
+    return found

@@ -1,0 +1,84 @@
+"""Building an entity anew from all that stands about it, when something was withdrawn, erased or decided otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from engross.ledger import State
+
+from .checkpoints import OF_ENTITY, checkpoint, is_boundary
+from .entity_rows import GONE, OWNED, UPDATE_ENTITY, Statements, entity_rows
+from .index import added_terms, changed_terms, removed_terms
+from .names import normalise
+from .reducer import Board, add, read, snapshot_of, written
+from .registry import policies_for
+from .rows import CLAIM_COLUMNS, claim_of
+from .terms import terms_of
+
+
+def rebuild_entities(state: State, owner: str, identifiers: Iterable[str]) -> None:
+    """Reduce entities again from all that still stands about them."""
+    for identifier in identifiers:
+        rows = entity_rows(state, owner, [identifier])
+        if identifier in rows:
+            _rebuild(state, owner, rows[identifier])
+
+
+def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
+    identifier = row["id"]
+    owned = {"owner": owner, "entity_id": identifier}
+    old = terms_of(row["type"], row["name"], snapshot_of(read(row["board"]))) if row["observations"] else {}
+    state.execute(f"DELETE FROM memory_checkpoints {OWNED} AND entity_id = :entity_id", **owned)
+    ever = _ever_said(state, owned)
+    if ever["created_at"] is None:
+        state.execute(f"DELETE FROM memory_entities {OWNED} AND id = :entity_id", **owned)
+        state.execute_all(removed_terms(owner, identifier, old))
+        return
+    policies = policies_for(state, row["type"])
+    claims = state.rows(f"SELECT {CLAIM_COLUMNS}, position {OF_ENTITY} ORDER BY observed_at, position", **owned)
+    board: Board = {}
+    statements: Statements = []
+    pending = False
+    for place, one in enumerate(claims):
+        add(board, claim_of(one), policies)
+        pending = pending or is_boundary(one["id"])
+        # A checkpoint stands for all observations of its instant.
+        if pending and (place + 1 == len(claims) or claims[place + 1]["observed_at"] != one["observed_at"]):
+            statements.append(checkpoint(owner, identifier, one["observed_at"], place + 1, written(board)))
+            pending = False
+    first = ever["name"] or normalise(row["type"], row["name"])
+    fresh = {
+        **row,
+        "name": first,
+        "created_at": ever["created_at"],
+        "updated_at": max(ever["last_created"], ever["last_withdrawn"] or ""),
+        "observations": len(claims),
+        "last_observed_at": claims[-1]["observed_at"] if claims else None,
+        "late": int(ever["last_withdrawn"] is not None or _is_jumbled(claims)),
+        "survivor_id": row["survivor_id"] or (None if claims or row["absorbed"] else GONE),
+        "board": written(board) if claims else "",
+    }
+    statements.append((UPDATE_ENTITY, {**fresh, "owner": owner}))
+    gone, new = changed_terms(old, terms_of(row["type"], first, snapshot_of(board)) if claims else {})
+    statements += removed_terms(owner, identifier, gone)
+    statements += added_terms(owner, [(term, rank, identifier) for term, rank in new.items()])
+    state.execute_all(statements)
+
+
+def _is_jumbled(claims: Sequence[Mapping[str, Any]]) -> bool:
+    """Did any of what is here in the order of observation come in before the one in front of it?"""
+    return any(later["position"] < earlier["position"] for earlier, later in pairwise(claims))
+
+
+def _ever_said(state: State, owned: Mapping[str, str]) -> dict[str, Any]:
+    """When an entity was first and last heard of, and under which name first."""
+    said = f"FROM memory_observations {OWNED} AND entity_id = :entity_id"
+    times = state.row(
+        "SELECT min(created_at) AS created_at, max(created_at) AS last_created, max(withdrawn_at) AS last_withdrawn"
+        f" {said}",
+        **owned,
+    )
+    first = state.row(f"SELECT name {said} ORDER BY position, ordinal LIMIT 1", **owned)
+    return {**(times or {}), "name": first["name"] if first else None}
