@@ -151,6 +151,24 @@ def test_a_document_that_changed_after_it_was_accepted_is_left_alone(watched: Wa
     assert watched.description == "Greet somebody."
 
 
+def test_a_change_that_waits_to_be_accepted_is_logged_once(
+    watched: Watched, paper: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    watched.watch.look()
+    assert caplog.messages == []
+    paper.write_text(POISONED)
+    watched.watch.look()
+    watched.watch.look()
+    assert len(caplog.messages) == 1
+    paper.write_text("capability: [")
+    watched.watch.look()
+    assert len(caplog.messages) == 2
+    paper.write_text(WORDS)
+    watched.watch.look()
+    assert len(caplog.messages) == 2
+    assert watched.description == "Greet somebody."
+
+
 def test_a_start_accepts_what_it_starts_with(paper: Path, tmp_path: Path) -> None:
     folder = tmp_path / "office"
     with Served(folder, capabilities=[str(paper)]):

@@ -282,6 +282,23 @@ CASES: dict[str, Case] = {
     "an input that nothing uses": Case(
         "L3", "            lang: { type", "            §tongue: { type", None, "warning"
     ),
+    "an input whose place another text takes": Case(
+        "L3",
+        """\
+            sku: { type: string, description: "Article number" }
+            lang: { type: string, description: "Language", required: false }
+          call: erp.get-item
+          with: { sku: sku }
+""",
+        """\
+            §sku: { type: string, description: "Article number" }
+            lang: { type: string, description: "Language", required: false }
+          call: erp.get-item
+          with: { sku: skku }
+""",
+        None,
+        "warning",
+    ),
     "alternatives that look like fields": Case(
         "L3",
         "            - type: object\n",
@@ -409,3 +426,8 @@ def test_a_secret_shows_in_no_fault_and_no_representation(tmp_path: Path) -> Non
     assert found.broken
     assert "unclosed-secret" not in repr(found)
     assert ENVIRONMENT["ERP_KEY"] not in repr(examined(tmp_path, SHELF))
+
+
+def test_a_pattern_that_cannot_be_read_is_complained_about_once(tmp_path: Path) -> None:
+    paper = broken('"Language", required: false }', '"Language", required: false, §pattern: "[" }')
+    assert named(examined(tmp_path, paper.text).faults, "V3") == [("error", paper.line, paper.column)]

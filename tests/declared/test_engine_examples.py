@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.bed.offices import EXAMPLES
+from tests.declared.papers import written
 from tests.surfaces.cli.shell import run
 
 DOCUMENTS = ("forecast", "stock", "orders")
@@ -43,9 +44,9 @@ def there(system: ModuleType) -> Iterator[str]:
 
 def copied(name: str, folder: Path, port: str = PORT, *, recording: bool = True) -> Path:
     """A document in a folder of its own, with another port."""
-    for file in EXAMPLES.glob(f"{name}*"):
+    for file in (*EXAMPLES.glob(f"{name}*"), *EXAMPLES.glob(f"secrets/{name}*")):
         if recording or not file.name.endswith(".upstreams.json"):
-            (folder / file.name).write_text(file.read_text().replace(PORT, port))
+            written(folder, file.read_text().replace(PORT, port), str(file.relative_to(EXAMPLES)))
     return folder / f"{name}.yaml"
 
 
@@ -99,6 +100,26 @@ def test_what_is_not_recorded_is_not_called(tmp_path: Path) -> None:
     code, answer = tried(copied("stock", tmp_path, recording=False), "--surface", "python")
     assert code == 1
     assert {trial["outcome"] for trial in answer["trials"]} == {"UPSTREAM_UNRECORDED"}
+
+
+def test_recording_that_fails_says_why(tmp_path: Path) -> None:
+    code, answer = tried(copied("stock", tmp_path, recording=False), "--record", "--surface", "rest")
+    assert code == 1
+    assert {trial["outcome"] for trial in answer["trials"]} == {"HOST_REFUSED"}
+    assert not (tmp_path / "stock.upstreams.json").exists()
+
+
+@pytest.mark.shows_text
+def test_whoever_has_no_recording_yet_is_told_how_to_make_one(tmp_path: Path) -> None:
+    done = run("flow", "test", copied("stock", tmp_path, recording=False), "--surface", "python")
+    assert done.code == 1
+    assert "--record" in done.out
+
+
+def test_all_documents_of_the_examples_can_be_checked_at_once() -> None:
+    documents = sorted(EXAMPLES.glob("*.yaml"))
+    assert len(documents) >= 3
+    assert run("flow", "check", *documents, "--strict").code == 0
 
 
 def test_recording_that_fails_keeps_what_was_there(tmp_path: Path) -> None:

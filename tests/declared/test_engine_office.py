@@ -12,9 +12,11 @@ import pytest
 
 from engross.replies import Reply, codes
 from engross.surfaces.client import Client, connect
-from tests.bed.offices import shelf
+from tests.bed.offices import EXAMPLES, shelf
 from tests.declared.engines import document
+from tests.declared.papers import written
 from tests.declared.upstream import Asked, Told, Upstream
+from tests.surfaces.cli.shell import Shell
 
 SECRET = "sesame-sesame-1234"
 DESK = """
@@ -119,6 +121,32 @@ def test_an_agents_order_waits_for_a_person_and_then_goes_out_once(curator: Clie
     }
     assert curator.call("proposals.review-proposal", verdict).ok
     assert [asked.method for asked in erp.asked] == ["POST"]
+
+
+def test_whoever_approves_at_a_shell_sees_what_is_sent_and_what_came_back(
+    curator: Client, erp: Upstream, tmp_path: Path
+) -> None:
+    agent = curator.as_("scout", "agent", ["contributor"])
+    proposal = data(agent.call("test.order", {"sku": "A-4711"}))["proposal"]["id"]
+    shell = Shell(tmp_path / "office", capabilities=[EXAMPLES / "04-the-whole.py", tmp_path / "document.yaml"])
+    assert "A-4711" in shell.run("proposals", "show", proposal).out
+    done = shell.run("proposals", "approve", proposal, "--yes", env={"ENGROSS_PRIVATE_HOSTS": "127.0.0.1"})
+    assert done.code == 0, done
+    assert [asked.method for asked in erp.asked] == ["POST"]
+    assert "o-0" in done.out
+
+
+def test_a_flow_is_listed_with_its_own_tool_whoever_else_offers_it(tmp_path: Path) -> None:
+    other = """\
+ikanos: "1.0.0-beta5"
+capability:
+  exposes:
+    - { type: mcp, namespace: a-first, tools: { new-book: { ref: shelf.add-book } } }
+    - { type: mcp, namespace: z-last, tools: { last-book: { ref: shelf.add-book } } }
+"""
+    shell = Shell(tmp_path / "second", capabilities=[EXAMPLES / "04-the-whole.py", written(tmp_path, other, "o.yaml")])
+    (found,) = [one for one in shell.run("flows", "--json").json["flows"] if one["flow"] == "shelf.add-book"]
+    assert found["tool"] == "addBook"
 
 
 def test_a_dry_run_calls_nobody(curator: Client, erp: Upstream) -> None:

@@ -87,6 +87,15 @@ class TestTools:
         tool = mcp.tools()["look-up-open"]
         assert (tool["title"], tool["description"]) == ("Look up", "Look an article up, wherever it is.")
 
+    @pytest.mark.requirement("FLOW-08")
+    def test_tools_of_one_flow_have_headings_that_differ(self, mcp: Mcp) -> None:
+        tools = mcp.tools()
+        assert (tools["get-item"]["title"], tools["price-tag"]["title"]) == ("Get item", "Price tag")
+
+    def test_a_flow_that_asks_others_may_answer_otherwise(self, mcp: Mcp) -> None:
+        assert mcp.call("describe_flow", flow="get-item")["deterministic"] is False
+        assert mcp.call("describe_flow", flow="greet")["deterministic"] is True
+
     @pytest.mark.requirement("FLOW-05", "FLOW-03")
     def test_a_call_is_answered(self, mcp: Mcp, erp: Upstream) -> None:
         answer = mcp.call("get-item", sku="A 1")

@@ -84,6 +84,25 @@ def test_formatting_says_or_does_what_would_change(tmp_path: Path, folder: Path)
     assert doc(tmp_path, "fmt", "-", input=LOOSE).out == CANONICAL
 
 
+def test_a_check_shows_what_would_change_if_that_is_asked_for_too(tmp_path: Path, folder: Path) -> None:
+    shown = doc(tmp_path, "fmt", folder, "--check", "--diff")
+    assert shown.code == 1
+    assert "NOT_CANONICAL" in shown.out
+    assert "+FLOW::a→b" in shown.out
+    assert (folder / "deep" / "loose.oct.md").read_text() == LOOSE
+
+
+def test_a_repair_that_was_asked_for_and_not_made_is_not_offered_again(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.oct.md"
+    bad.write_text("===D===\nA: b\nsome prose\n===END===\n")
+    assert "--fix" in doc(tmp_path, "validate", bad).out
+    done = doc(tmp_path, "validate", bad, "--fix")
+    assert done.code == 1
+    assert "W001 ': ' -> '::'" in done.out
+    assert "--fix" not in done.out
+    assert bad.read_text() == "===D===\nA: b\nsome prose\n===END===\n"
+
+
 def test_a_document_of_the_office_is_formatted_through_it(tmp_path: Path) -> None:
     assert doc(tmp_path, "write", "plan.oct.md", "--content", "-", input=PLAN).code == 0
     file = tmp_path / "office" / "documents" / "main" / "plan.oct.md"
@@ -169,8 +188,12 @@ def test_a_document_is_written_changed_traced_and_taken_back(tmp_path: Path, fol
     blamed = doc(tmp_path, "blame", "plan.oct.md", "--field", "STATUS")
     assert len(blamed.out.splitlines()) == 1
     assert "STATUS::DONE" in blamed.out
-    assert "+STATUS::DONE" in doc(tmp_path, "diff", "plan.oct.md", "--old", "1", "--new", "2").out
+    compared = doc(tmp_path, "diff", "plan.oct.md", "--old", "1", "--new", "2")
+    assert compared.code == 1
+    assert "+STATUS::DONE" in compared.out
     assert doc(tmp_path, "undo", "plan.oct.md").code == 0
+    assert doc(tmp_path, "diff", "plan.oct.md", "--old", "1", "--new", "3").code == 0
+    assert "back to 1" in doc(tmp_path, "log", "plan.oct.md").out
     assert (tmp_path / "office" / "documents" / "main" / "plan.oct.md").read_text() == PLAN
     assert doc(tmp_path, "undo", "plan.oct.md", "--version", "1").code == 0
     assert doc(tmp_path, "log", "none.oct.md").code == 2
@@ -199,6 +222,23 @@ def test_schemas_are_listed_and_described(tmp_path: Path) -> None:
     assert json.loads(run("doc", "schemas", "META", "--json-schema").out)["properties"]["TYPE"]
     assert run("doc", "schemas", "META", "--grammar").out.startswith("root ::=")
     assert run("doc", "schemas", "NOTHING").code == 2
+
+
+def test_schemas_of_the_office_are_used_without_naming_their_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "office" / "schemas"
+    folder.mkdir(parents=True)
+    (folder / "ticket.oct.md").write_text('===TICKET===\nFIELDS:\n  NAME::["fix it"∧REQ]\n===END===\n')
+    (folder / "broken.oct.md").write_text("A::[\n")
+    file = tmp_path / "a.oct.md"
+    file.write_text("===A===\nTICKET:\n  SIZE::1\n===END===\n")
+    assert "TICKET.NAME" in doc(tmp_path, "validate", file, "--schema", "TICKET").out
+    assert "TYPE::TICKET" in doc(tmp_path, "eject", "--schema", "TICKET").out
+    listed = doc(tmp_path, "schemas").out.splitlines()
+    assert [line.split()[0] for line in listed if line.startswith(("TICKET", "BROKEN"))] == ["BROKEN", "TICKET"]
+    assert not next(line for line in listed if line.startswith("BROKEN")).endswith(("-", "BROKEN"))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert "TICKET" not in doc(tmp_path, "schemas", "--schemas", elsewhere).out
 
 
 def test_a_row_of_files_shows_how_far_it_is_on_a_terminal(tmp_path: Path) -> None:

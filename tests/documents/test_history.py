@@ -152,6 +152,18 @@ def test_taking_the_only_write_back_takes_the_file_away_once_that_is_confirmed(a
     assert archives.text() == PLAN
 
 
+def test_the_code_says_whether_a_document_was_made_changed_or_taken_away(archive: Archive) -> None:
+    assert archive.write(content=PLAN).message_key == "CREATED"
+    assert archive.write(content=ACTIVE).message_key == "UPDATED"
+    assert archive.write(content=ACTIVE).message_key == "NO_EFFECT"
+    assert undo(archive).message_key == "UPDATED"
+    other = {"path": "other.oct.md"}
+    archive.written("other.oct.md")
+    token = archive.clara.documents.undo_document(**other).data["confirm_token"]
+    assert archive.clara.documents.undo_document(**other, confirm_token=token).message_key == "DELETED"
+    assert archive.clara.documents.undo_document(**other, version=1).message_key == "CREATED"
+
+
 def test_an_agent_that_would_take_a_file_away_proposes_it(archive: Archive) -> None:
     archive.written()
     answer = archive.scout.documents.undo_document(path="plan.oct.md")

@@ -162,7 +162,7 @@ def test_rest_answers_with_the_whole_envelope_and_a_fitting_status(
 
 def test_history_and_schemas_are_reached_over_rest(served: Served) -> None:
     written = served.call("documents.octave-write", {"target_path": "rest.oct.md", "content": PLAN})
-    assert written.status_code == 200
+    assert written.status_code == 201
     log = served.call("documents.document-history", {"path": "rest.oct.md"}).json()
     assert [one["kind"] for one in log["versions"]] == ["written"]
     assert "grammar" in served.call("documents.compile-grammar", {"schema": "META"}).json()

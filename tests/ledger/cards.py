@@ -122,7 +122,7 @@ class Desk:
                 position=transaction.position,
                 flow_version="1.0.0",
                 arguments_digest=digest({}),
-                facts=[written.fact for written in unit.written],
+                facts=(unit.stated, unit.facts_digest()),
                 decision=ALLOWED,
             )
             write_commit(unit, receipt, key, self._entered)

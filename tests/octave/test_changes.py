@@ -172,6 +172,21 @@ def test_every_bad_change_is_told() -> None:
     assert [error.code, *(other.code for other in error.others)] == ["E_INPUT", "E_UNRESOLVABLE_PATH"]
 
 
+@pytest.mark.parametrize("given", [None, 5, "text", [1]], ids=str)
+@pytest.mark.parametrize("text", [TEXT, wrapped("A::1")], ids=["with META", "without"])
+def test_a_value_in_the_place_of_meta_is_refused(text: str, given: object) -> None:
+    with pytest.raises(OctaveError) as caught:
+        apply_changes(parse(text), {"META": given})
+    assert caught.value.code == "E_OP_TARGET_MISMATCH"
+
+
+@pytest.mark.parametrize("path", ["NOWHERE.DEEP.CHILD", "STATUS.CHILD", "§9", "§9::NEW"])
+def test_a_path_that_leads_nowhere_is_refused_with_a_way_out(path: str) -> None:
+    error = refusal({path: {"A": 1}})
+    assert error.code == "E_UNRESOLVABLE_PATH"
+    assert error.hint
+
+
 @pytest.mark.requirement("DOC-06")
 def test_the_reserved_text_is_refused_inside_a_document() -> None:
     refuse_reserved(parse(TEXT))

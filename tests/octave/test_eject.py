@@ -160,7 +160,16 @@ def test_the_status_of_what_was_ejected_is_told() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[1]", "{", '{"bad key": 1}', '{"A": NaN}', '{"§": {}}', '{"octave": "document", "envelopes": []}'],
+    [
+        "",
+        "[1]",
+        "{",
+        '{"A": 1, "A": 2}',
+        '{"bad key": 1}',
+        '{"A": NaN}',
+        '{"§": {}}',
+        '{"octave": "document", "envelopes": []}',
+    ],
 )
 def test_json_that_is_no_document_is_refused(text: str) -> None:
     with pytest.raises(OctaveError) as caught:

@@ -26,3 +26,5 @@ class Answer(NamedTuple):
     warnings: tuple[Mapping[str, Any], ...] = ()
     receipt: Mapping[str, Any] = EMPTY
     errands: tuple[Errand, ...] = ()
+    would: tuple[Mapping[str, Any], ...] = ()
+    """In a dry run: the calls to other systems that were not made."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from engross.calls import Context
@@ -12,7 +13,7 @@ from engross.replies import Coded, Denied, Failed, Invalid, Reply, codes
 
 from .cache import lifetime
 from .conversion import Unreadable, charset_of, converted
-from .failure import no_response, refused, seconds_to_wait, unreadable
+from .failure import is_undone, no_response, refused, seconds_to_wait, settled, unreadable
 from .model import MISSING, Flow, Operation
 from .outbound.exchange import OutboundError, Received, Sent
 from .patience import Patient
@@ -28,7 +29,7 @@ LONGEST_WAIT = 30.0
 
 
 class Rehearsed(Exception):
-    """A dry run came to a request that may change something, and stops there."""
+    """A dry run came to requests that may change something, and does not make them."""
 
     def __init__(self, requests: tuple[Mapping[str, Any], ...]) -> None:
         self.requests = requests
@@ -44,6 +45,8 @@ class Calling:
         self.status: int | None = None
         self.keep_seconds = engine.ways.cache_seconds
         self.weight = 0
+        self.acted = False
+        """May anything have been changed by now?"""
 
     async def exchanged(
         self, step: str, operation: Operation, sent: Sent, patient: Patient, changing: bool, note: dict[str, Any] | None
@@ -53,12 +56,13 @@ class Calling:
             raise Rehearsed(({"step": step, **self._request(sent)},))
         if note is not None:
             note["request"] = self._request(sent)
-        received, attempts = await self._received(step, sent, patient)
-        self.status = received.status
-        if note is not None:
-            note |= {"attempts": attempts, "status": received.status}
-        if received.status >= 400:
-            raise refused(step, received, self._engine.redactor)
+        with self._acting(changing):
+            received, attempts = await self._received(step, sent, patient, changing)
+            self.status = received.status
+            if note is not None:
+                note |= {"attempts": attempts, "status": received.status}
+            if received.status >= 400:
+                raise refused(step, received, self._engine.redactor)
         self.keep_seconds = min(self.keep_seconds, lifetime(received.headers, self._engine.ways.cache_seconds))
         self.weight += len(received.body)
         try:
@@ -80,9 +84,10 @@ class Calling:
             problem = f"{flow.ref} needs {', '.join(missing)}"
             raise Failed(codes.STEP_FAILED, {"step": step}, data={"step": step, "problem": problem})
         usual = {one.name: one.default for one in flow.inputs.values() if one.default is not MISSING}
-        outcome = await ran(self._engine, Variant(flow, {}, ()), {**usual, **arguments}, self._context, key)
+        with self._acting(key is not None):
+            outcome = await ran(self._engine, Variant(flow, {}, ()), {**usual, **arguments}, self._context, key)
         if outcome.would:
-            raise Rehearsed(outcome.would)
+            raise Rehearsed(tuple({**one, "step": f"{step}/{one['step']}"} for one in outcome.would))
         self.keep_seconds = min(self.keep_seconds, outcome.keep_seconds)
         return MISSING if outcome.value is None else outcome.value
 
@@ -100,9 +105,10 @@ class Calling:
         arguments = {**{name: value for name, value in inputs.items() if name in taken}, **said}
         if key is not None and self._context.dry_run:
             raise Rehearsed(({"step": step, "call": ref, "arguments": arguments},))
-        answer = await self._engine.office(ref, arguments, self._context, key)
-        if not answer.ok:
-            raise _passed_on(step, answer)
+        with self._acting(key is not None):
+            answer = await self._engine.office(ref, arguments, self._context, key)
+            if not answer.ok:
+                raise _passed_on(step, answer)
         return dict(answer.data)
 
     async def handled(
@@ -112,10 +118,12 @@ class Calling:
         inputs: Mapping[str, Any],
         outputs: Mapping[str, Any],
         values: Mapping[str, Any],
+        changing: bool,
     ) -> Any:
         """What a registered Python function gives."""
         from inspect import iscoroutinefunction
 
+        self.acted = self.acted or changing
         try:
             if iscoroutinefunction(function):
                 return await function(inputs, outputs, values)
@@ -125,17 +133,32 @@ class Calling:
         except Exception as crash:
             raise Failed(codes.STEP_FAILED, {"step": step}, data={"step": step}) from crash
 
-    async def _received(self, step: str, sent: Sent, patient: Patient) -> tuple[Received, int]:
+    @contextmanager
+    def _acting(self, changing: bool) -> Iterator[None]:
+        """Something is changed inside, unless it ends with a refusal, or by failing before it could."""
+        before, self.acted = self.acted, self.acted or changing
+        try:
+            yield
+        except Coded as failure:
+            if is_undone(failure):
+                self.acted = before
+            raise
+
+    async def _received(self, step: str, sent: Sent, patient: Patient, changing: bool) -> tuple[Received, int]:
         """The response, and how often it took."""
+        reached = False
         for attempt in range(1, patient.retry.attempts + 1):
             last = attempt == patient.retry.attempts
             try:
                 received = await self._engine.upstreams.send(sent, self._seconds(patient))
             except OutboundError as error:
                 passes = error.trouble in _TROUBLE_PASSES and (patient.repeatable or not error.reached)
+                reached = reached or error.reached
                 if last or not passes or not await self._waited(patient, attempt, None):
-                    raise no_response(step, error) from error
+                    failure = no_response(step, error)
+                    raise (settled(failure, acted=reached) if changing else failure) from error
                 continue
+            reached = True
             if last or not patient.repeatable or received.status not in _WORTH_REPEATING:
                 return received, attempt
             if not await self._waited(patient, attempt, seconds_to_wait(received)):

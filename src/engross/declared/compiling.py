@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from engross.flows import (
     Aggregate,
+    Determinism,
     Example,
     Facets,
     Kind,
@@ -18,6 +19,7 @@ from engross.flows import (
 )
 from engross.flows import Flow as Compiled
 from engross.flows import Semantics as Promised
+from engross.flows.names import title
 
 from .attachments import attachment
 from .engine import Engine
@@ -132,10 +134,13 @@ class _Compiler:
             "hint_style": "said" if flow.semantics is None else "derived",
             "exposed": exposed,
         }
+        if flow.mode != "mock":
+            facets["determinism"] = Determinism(False, "it asks other systems")
         if kind == "read":
             facets["controls"] = ()
         else:
             facets["tier"] = RISKY if promised.destructive else USUAL
+            facets["rehearses"] = True
         return home.define(kind, self._engine.handler(flow, given, outputs), **facets)
 
     def _version(self, flow: Flow) -> str:
@@ -166,7 +171,11 @@ class _Compiler:
         said_so = hints.read_only is not None
         semantics = Semantics(hints.read_only, hints.idempotent, None, hints.destructive) if said_so else None
         ref = self._offered(home, tool.name, offer, own_inputs=bool(offer.inputs), semantics=semantics)
-        said: dict[str, Any] = {"title": offer.display, "description": offer.description, "hints": _hints(tool.hints)}
+        said: dict[str, Any] = {
+            "title": offer.display or _title(tool.name, ref),
+            "description": offer.description,
+            "hints": _hints(tool.hints),
+        }
         told = {name: value for name, value in said.items() if value}
         home.expose(ref, tool.name, home.namespace, **told)
 
@@ -294,6 +303,11 @@ def _hints(said: Hints) -> dict[str, bool | None]:
         "openWorld": said.open_world,
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+def _title(tool: str, ref: str) -> str | None:
+    """Tools of one flow under several names have headings that differ too."""
+    return None if ref.endswith(f".{tool}") or tool != tool.lower() else title(tool)
 
 
 def _heading(text: str | None) -> str | None:

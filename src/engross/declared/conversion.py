@@ -16,6 +16,8 @@ from .model import MISSING, RawFormat
 MOST_DEPTH = 100
 MOST_ROWS = 1_000_000
 _NO_BRACKETS = bytes(set(range(256)) - set(b"{}[]"))
+# Python's own ways to write texts are no charsets of the web, and some take time that grows with the square.
+_NO_CHARSETS = frozenset({"idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf_7", "undefined"})
 SEPARATORS: Mapping[str, str] = {"csv": ",", "tsv": "\t", "psv": "|"}
 
 
@@ -72,13 +74,19 @@ def _depth(value: Any) -> int:
 
 def _text(body: bytes, charset: str | None) -> str:
     try:
-        text = body.decode(charset or "utf-8")
+        text = body.decode(charset if charset and _is_charset(charset) else "utf-8")
     except (LookupError, UnicodeError):
         try:
             text = body.decode("utf-8")
         except UnicodeDecodeError as error:
             raise Unreadable("its characters cannot be read") from error
     return text.removeprefix("\ufeff")
+
+
+def _is_charset(name: str) -> bool:
+    import codecs
+
+    return codecs.lookup(name).name.replace("-", "_") not in _NO_CHARSETS
 
 
 def _xml(body: bytes, charset: str | None) -> Any:

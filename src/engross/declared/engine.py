@@ -80,7 +80,7 @@ class Outcome(NamedTuple):
             data: Mapping[str, Any] = {}
         else:
             data = self.value if isinstance(self.value, dict) else {"result": self.value}
-        return Answer(data, warnings=self.warnings)
+        return Answer(data, warnings=self.warnings, would=self.would)
 
 
 class Variant(NamedTuple):
@@ -171,10 +171,17 @@ class Engine:
             made = scheduled(
                 flow.steps,
                 lambda step: changes(self.document, flow, step),
-                lambda step: self.blueprint(step.target).names if step.target.kind == "operation" else (),
+                lambda step: self._takes(step.target),
             )
             held = self._schedules.setdefault(id(flow), (flow, made))
         return held[1]
+
+    def _takes(self, target: Target) -> Collection[str]:
+        """The names that whatever is called takes its values from by itself."""
+        if target.kind == "operation":
+            return self.blueprint(target).names
+        own = self.document.flow(target.ref)
+        return own.inputs.keys() if own is not None else ()
 
     def step_handler(self, name: str) -> StepHandler | None:
         """The function that was registered under a name."""

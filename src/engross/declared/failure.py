@@ -11,6 +11,7 @@ from .outbound.exchange import OutboundError, Received
 from .redaction import Redactor
 
 MOST_SHOWN = 2000
+NOT_DONE = "not_done"
 _PROBLEMS = {
     "large": "it is larger than what is read",
     "broken": "it breaks off or is no HTTP",
@@ -19,13 +20,14 @@ _PROBLEMS = {
 _NOT_FOUND = frozenset({404, 410})
 _CONFLICT = frozenset({409, 412})
 _UNAUTHORIZED = frozenset({401, 403, 407})
+_TURNED_AWAY = _UNAUTHORIZED | {429}
 
 
 def no_response(step: str, error: OutboundError) -> Failed:
     """There is no response that could be used."""
     data = {"step": step}
     if error.trouble == "host":
-        return Failed(codes.HOST_REFUSED, {"step": step}, data=data)
+        return Failed(codes.HOST_REFUSED, {"step": step}, data={**data, "setting": "private_hosts"})
     if error.trouble == "unreachable":
         return Failed(codes.UPSTREAM_UNREACHABLE, {"step": step}, data=data)
     if error.trouble == "timeout":
@@ -70,6 +72,19 @@ def seconds_to_wait(received: Received) -> int | None:
     """What Retry-After says, if it is a number of seconds."""
     said = received.headers.get("retry-after", "").strip()
     return int(said) if said.isdecimal() and len(said) < 7 else None
+
+
+def settled(failure: Failed, *, acted: bool) -> Failed:
+    """A failure of a flow that writes: it says if nothing can have been changed, whatever a part of it said."""
+    data = {name: part for name, part in (failure.data or {}).items() if name != "outcome"}
+    return Failed(failure.code, failure.params, data=data if acted else {**data, "outcome": NOT_DONE})
+
+
+def is_undone(failure: Coded) -> bool:
+    """Is it certain that the call at hand changed nothing? A refusal says so by being one."""
+    data = failure.data or {}
+    turned_away = data.get("upstream_status") in _TURNED_AWAY
+    return not isinstance(failure, Failed) or turned_away or data.get("outcome") == NOT_DONE
 
 
 def halfway(step: str, refusal: Coded, done: Sequence[str]) -> Coded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -67,7 +68,7 @@ def _check_input(one: Input, faults: Faults) -> None:
             faults.error("V3", one.place, f"{_shown(value)} is not a value of the type {one.type}.")
     if one.default is not MISSING and one.enum and one.default not in one.enum:
         faults.error("V3", one.place, f"The default {_shown(one.default)} is none of the allowed values.")
-    if one.pattern is not None and not _is_linear(one.pattern):
+    if one.pattern is not None and _is_pattern(one.pattern) and not _is_linear(one.pattern):
         faults.error("V3", one.place, "This pattern cannot be matched in linear time: do without looking around.")
     for part in (*one.properties.values(), *([one.items] if one.items else [])):
         _check_input(part, faults)
@@ -77,6 +78,15 @@ def _fits(value: Any, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     return isinstance(value, _KINDS[kind])
+
+
+def _is_pattern(text: str) -> bool:
+    """One that cannot be read at all was complained about where it was read."""
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
 
 
 def _is_linear(pattern: str) -> bool:

@@ -10,6 +10,7 @@ import orjson
 from .model import MISSING
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_SEPARATOR = re.compile(r"[/\\]")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -79,8 +80,9 @@ class PathPen(Pen):
             raise Unwritable(name, "is needed for the address")
         if not text:
             raise Unwritable(name, "cannot be empty: it is a part of the address")
-        if text in (".", ".."):
-            raise Unwritable(name, "cannot be dots alone: they lead elsewhere")
+        if any(part in (".", "..") for part in _SEPARATOR.split(text)):
+            # Also between slashes: not every system takes %2F for a part of a name.
+            raise Unwritable(name, "cannot have parts that are dots alone: they lead elsewhere")
         self._written.append(quote(text, safe="", errors="strict"))
 
     def written(self) -> str:

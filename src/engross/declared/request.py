@@ -55,8 +55,8 @@ class Blueprint:
         base = _BASE.fullmatch(_bound(client.base_uri, binds))
         if base is None or "{{" in base["origin"]:
             raise ValueError(f"the baseUri of {client.namespace} does not name a host")
-        self.origin = Origin.of(base["origin"])
-        self._base = base["origin"].encode("idna" if not base["origin"].isascii() else "ascii").decode()
+        self._base = _in_ascii(base["origin"])
+        self.origin = Origin.of(self._base)
         self._path = path_template(_joined(base["path"] or "", operation.path))
         self._inputs = tuple(operation.inputs.values())
         for one in self._inputs:
@@ -97,7 +97,7 @@ class Blueprint:
         headers = {
             "User-Agent": AGENT,
             "Accept": _ACCEPTED.get(self.operation.raw_format, "*/*"),
-            "Accept-Encoding": "gzip, deflate",
+            "Accept-Encoding": "gzip",
         }
         if key is not None:
             headers[KEY_HEADER] = key
@@ -153,6 +153,15 @@ def _bound(text: str, binds: Mapping[str, str]) -> str:
                 self.literal(value)
 
     return path_template(text).render(binds, Keeping).strip().rstrip("/")
+
+
+def _in_ascii(origin: str) -> str:
+    """With the host as the network knows it, where it is written in other letters."""
+    if origin.isascii():
+        return origin
+    scheme, _, place = origin.partition("://")
+    host, colon, port = place.partition(":")
+    return f"{scheme}://{host.encode('idna').decode()}{colon}{port}"
 
 
 def _joined(base: str, path: str) -> str:

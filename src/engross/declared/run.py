@@ -18,7 +18,7 @@ from engross.replies import Coded, Failed, codes
 
 from .calling import Calling, Rehearsed
 from .engine import Engine, Outcome, Variant
-from .failure import halfway, unreadable, unwritable
+from .failure import halfway, settled, unreadable, unwritable
 from .jsonpath import PathError
 from .lookup import Index, chosen
 from .model import MISSING, CallStep, HandlerStep, LookupStep, Query, Step, Target
@@ -27,7 +27,7 @@ from .pen import Unwritable
 from .resolution import given, resolved
 from .result import Misfit, across, conforming, first_of, mapped, mocked, projected
 from .schedule import carried_out
-from .semantics import changing_calls, is_cacheable, is_safe, target_changes
+from .semantics import changes, changing_calls, is_cacheable, is_safe, target_changes
 from .trace import TRACING
 
 DEEPEST = 20
@@ -80,6 +80,8 @@ class Run:
         self.outputs: dict[str, Any] = {}
         self.done: list[str] = []
         self.under_way: dict[str, None] = {}
+        self._would: list[Mapping[str, Any]] = []
+        self._left_out: set[str] = set()
         self.calling = Calling(engine, context)
         self._key = key or context.client_request_id or context.message_id
         self._indexes: dict[tuple[str, str], Index] = {}
@@ -93,9 +95,18 @@ class Run:
                 return await self._outcome()
         except TimeoutError as late:
             waiting = next(iter(self.under_way), self.flow.ref)
-            raise Failed(codes.UPSTREAM_TIMEOUT, {"step": waiting}, data={"step": waiting}) from late
+            raise self._told(Failed(codes.UPSTREAM_TIMEOUT, {"step": waiting}, data={"step": waiting})) from late
+        except Failed as failure:
+            raise self._told(failure) from failure.__cause__
         except Rehearsed as rehearsed:
-            return Outcome({}, would=rehearsed.requests)
+            would: list[Mapping[str, Any]] = self.engine.redactor.data(list(rehearsed.requests))
+            return Outcome({}, would=tuple(would))
+
+    def _told(self, failure: Failed) -> Failed:
+        """The failure, with what is certain about the changes that the flow makes."""
+        if is_safe(self.flow) or self.context.dry_run:
+            return failure
+        return settled(failure, acted=self.calling.acted)
 
     async def _outcome(self) -> Outcome:
         value: Any
@@ -135,6 +146,8 @@ class Run:
         # One by one where answers are recorded: which calls are made must not depend on who answers first.
         at_once = ways.steps_at_once if ways.upstreams == "live" else 1
         await carried_out(self.engine.schedule(self.flow), self._step, at_once)
+        if self._left_out:
+            raise Rehearsed(tuple(self._would))
         with _usable("mappings"):
             value, told = mapped(self.flow.mappings, self.outputs)
         if told:
@@ -149,6 +162,25 @@ class Run:
         return next((self.outputs[name] for name in reversed(calls) if name in self.outputs), MISSING)
 
     async def _step(self, step: Step) -> None:
+        try:
+            self._require_known(step)
+            await self._performed(step)
+        except Rehearsed as rehearsed:
+            self._would += rehearsed.requests
+            self._left_out.add(step.name)
+            self.under_way.pop(step.name, None)
+
+    def _require_known(self, step: Step) -> None:
+        """In a dry run, what uses the answer to a call that was not made cannot be made either, but told of."""
+        unknown = sorted(self._left_out & self.engine.schedule(self.flow).uses[step.name])
+        if not unknown:
+            return
+        if isinstance(step, LookupStep) or not changes(self.engine.document, self.flow, step):
+            raise Rehearsed(())
+        called = {"handler": step.handler} if isinstance(step, HandlerStep) else {"call": step.target.ref}
+        raise Rehearsed(({"step": step.name, **called, "depends_on": unknown},))
+
+    async def _performed(self, step: Step) -> None:
         if isinstance(step, CallStep):
             values = given(step.given, self.scope)
             seen = {**self.scope, **values}
@@ -230,8 +262,11 @@ class Run:
         if self.context.dry_run and not is_safe(self.flow):
             raise Rehearsed(({"step": step.name, "handler": step.handler},))
         values = given(step.given, self.scope)
-        output = await self.calling.handled(step.name, function, dict(self.inputs), dict(self.outputs), values)
-        if not is_safe(self.flow):
+        changing = not is_safe(self.flow)
+        output = await self.calling.handled(
+            step.name, function, dict(self.inputs), dict(self.outputs), values, changing
+        )
+        if changing:
             self.done.append(step.name)
         return MISSING if output is None else output
 

@@ -23,6 +23,8 @@ class Schedule(NamedTuple):
 
     steps: tuple[Step, ...]
     waits_for: tuple[frozenset[int], ...]
+    uses: Mapping[str, frozenset[str]]
+    """For each step those before it whose outputs it uses, or may use."""
 
     @property
     def in_a_row(self) -> bool:
@@ -39,6 +41,7 @@ def scheduled(
     order = tuple(steps.values())
     places: dict[str, int] = {}
     waits: list[frozenset[int]] = []
+    uses: dict[str, frozenset[str]] = {}
     barrier = -1
     for place, step in enumerate(order):
         used = _used(step, also_uses)
@@ -49,10 +52,11 @@ def scheduled(
         if barrier >= 0:
             before.add(barrier)
         waits.append(frozenset(before))
+        uses[step.name] = frozenset(places if used is None else used & places.keys())
         places[step.name] = place
         if changes(step):
             barrier = place
-    return Schedule(order, tuple(waits))
+    return Schedule(order, tuple(waits), uses)
 
 
 async def carried_out(schedule: Schedule, run: Callable[[Step], Awaitable[None]], at_once: int) -> None:

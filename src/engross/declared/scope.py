@@ -226,15 +226,15 @@ def uses(flow: Flow, document: Document) -> frozenset[str] | None:
     used = {path[0] for value in flow.given.values() for path in references(value)}
     if flow.mode == "mock":
         used |= {name.partition(".")[0] for text in _mock_texts(flow.outputs) for name in variables(text)}
-    for target in ([flow.target] if flow.target else []) + [
-        step.target for step in flow.steps.values() if isinstance(step, CallStep)
+    for target, given in ([(flow.target, flow.given)] if flow.target else []) + [
+        (step.target, step.given) for step in flow.steps.values() if isinstance(step, CallStep)
     ]:
         operation = document.operation(target) if target.kind == "operation" else None
         called = document.flow(target.ref) if target.kind == "flow" else None
         if operation is not None:
-            used |= wanted(operation, document.consumes[target.namespace])
+            used |= wanted(operation, document.consumes[target.namespace]) - given.keys()
         elif called is not None:
-            used |= called.inputs.keys()
+            used |= called.inputs.keys() - given.keys()
         else:
             return None
     for step in flow.steps.values():

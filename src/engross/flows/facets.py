@@ -57,5 +57,7 @@ class Facets(TypedDict, total=False):
     """A look by primary key: brief enough to run on an event loop's own thread."""
     content: bool
     """The answer's field `content` holds MCP content blocks: texts, pictures, sounds, embedded resources."""
+    rehearses: bool
+    """A reach flow whose code runs in a dry run too: it reads, changes nothing, and tells what it would call."""
     exposed: bool
     """False: no tool of its own, unless `.expose` gives it one."""

@@ -74,6 +74,7 @@ class Flow:
     exposed: bool = True
     inline: bool = False
     content: bool = False
+    rehearses: bool = False
 
     def __post_init__(self) -> None:
         verify(self)

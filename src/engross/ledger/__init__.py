@@ -27,7 +27,7 @@ from .keys import (
     release_key,
 )
 from .rebuild import rebuild_state, state_digest
-from .receipts import Receipt, receipt_at, receipt_for, receipts_between
+from .receipts import Receipt, latest_receipts, receipt_at, receipt_for, receipts_between
 from .seals import Seal, has_unsealed, last_seal, seal_receipts
 from .signing import OfficeKey, signed_by
 from .tables import LEDGER_ROOM
@@ -69,6 +69,7 @@ __all__ = [
     "last_seal",
     "last_version",
     "latest_facts",
+    "latest_receipts",
     "purge_keys",
     "rebuild_state",
     "receipt_at",

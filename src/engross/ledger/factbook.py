@@ -58,11 +58,11 @@ class FactBook:
     def apply_all(self, state: State, facts: Sequence[Fact]) -> None:
         """`apply` for facts of one type, all at once where their aggregate knows how."""
         together = self._together.get((facts[0].aggregate, facts[0].type)) if len(facts) > 1 else None
-        if together is not None:
-            together(state, facts)
-            return
-        for fact in facts:
-            self.apply(state, fact)
+        if together is None:
+            for fact in facts:
+                self.apply(state, fact)
+        elif stated := [fact for fact in facts if fact.payload is not None]:
+            together(state, stated)
 
     def upcast(self, fact: Fact) -> Fact:
         """The fact as the present program would have written it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from itertools import groupby
 
 import orjson
 
@@ -41,8 +42,9 @@ def rebuild_state(transaction: Transaction, context: Context, book: FactBook) ->
             " ORDER BY position, ordinal LIMIT :most",
             {"position": position, "ordinal": ordinal, "most": PAGE},
         )
-        for row in rows:
-            book.apply(state, book.upcast(fact_of(row)))
+        facts = (book.upcast(fact_of(row)) for row in rows)
+        for _, alike in groupby(facts, key=lambda fact: (fact.aggregate, fact.type)):
+            book.apply_all(state, list(alike))
         count += len(rows)
         if len(rows) < PAGE:
             return count

@@ -109,6 +109,15 @@ def receipt_at(reading: Reading, position: int) -> Receipt | None:
     return _receipt(rows[0]) if rows else None
 
 
+def latest_receipts(reading: Reading, most: int) -> list[Receipt]:
+    """The last receipts, the latest first."""
+    rows = reading.rows(
+        "SELECT position, digest, body FROM receipts WHERE tenant = :tenant ORDER BY position DESC LIMIT :most",
+        {"most": most},
+    )
+    return [_receipt(row) for row in rows]
+
+
 def receipts_between(reading: Reading, after: int, upto: int, *, most: int) -> list[Receipt]:
     """Receipts of a stretch of the ledger, in order."""
     rows = reading.rows(

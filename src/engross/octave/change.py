@@ -13,9 +13,10 @@ from typing import Literal as Choice
 from .document import Document, Envelope
 from .error import OctaveError
 from .faults import Faults
-from .given import RESERVED, check_key, is_zone, node_of, nodes_of, value_of
+from .given import RESERVED, composed_key, is_zone, node_of, nodes_of, pair_key, utf8, written_value
+from .names import Names
 from .node import Assignment, Block, Comment, Container, Node, Section, Separator
-from .path import Place, find, goes_by, locate, pairs_of, segments
+from .path import Place, find, locate, pairs_of, segments
 from .spelling import fence_for
 from .value import Item, List, Literal, Pair, Value
 
@@ -107,34 +108,38 @@ def _twin(node: Node) -> Node:
 
 
 def _applied(document: Document, changes: Mapping[str, Any], below: str) -> Edited:
-    edited = copied(document)
+    edited, names = copied(document), Names()
     faults = Faults()
     done: list[Change] = []
     for path, data in changes.items():
         try:
-            done.append(_apply(edited, path, data, below))
+            done.append(_apply(edited, names, path, data, below))
         except OctaveError as error:
             faults.add(error)
     faults.tell()
+    names.close_gaps()
     for envelope in edited.envelopes:
         envelope.nodes[:] = _settled(envelope.nodes, envelope.meta)
     return Edited(edited, done)
 
 
-def _apply(document: Document, path: object, data: object, below: str) -> Change:
+def _apply(document: Document, names: Names, path: object, data: object, below: str) -> Change:
     if not isinstance(path, str) or not path:
         raise _refused("E_INPUT", f"{path!r} is no path")
+    path = composed_key(path)
     deletes = _deletes(path, data)
     whole = f"{below}.{path}" if below else path
-    place = find(document, whole) if not below else _find_in_meta(document, path)
+    place = find(document, whole, names) if not below else _find_in_meta(document, names, path)
     if deletes:
-        return Change(whole, "absent" if place is None else _delete(place))
+        return Change(whole, "absent" if place is None else _delete(place, names))
     if whole == "META" and isinstance(data, Mapping) and not is_zone(data):
-        return _merge_meta(document, data)
+        return _merge_meta(document, names, data)
+    if whole == "META" and (place is None or document.meta is not None):
+        raise _refused("E_OP_TARGET_MISMATCH", "META is a block; it takes fields, not a value")
     if place is not None:
-        _set(place, data)
+        _set(place, names, data)
         return Change(whole, "set")
-    _add(document, whole, data)
+    _add(document, names, whole, data)
     return Change(whole, "added")
 
 
@@ -146,18 +151,18 @@ def _deletes(path: str, data: object) -> bool:
     return isinstance(data, str) and data == RESERVED
 
 
-def _find_in_meta(document: Document, path: str) -> Place | None:
-    return None if document.meta is None else locate(document.meta.children, segments(path))
+def _find_in_meta(document: Document, names: Names, path: str) -> Place | None:
+    return None if document.meta is None else locate(document.meta.children, segments(path), names)
 
 
-def _delete(place: Place) -> Done:
+def _delete(place: Place, names: Names) -> Done:
     node = place.node
     if place.pair is not None and isinstance(node, Assignment) and isinstance(node.value, List):
         kept = [item for item in node.value.items if not (isinstance(item, Pair) and item.key == place.pair)]
         node.value = List(kept, _moved_comments(node.value, kept))
         return "deleted"
     name = node.key if not isinstance(node, (Comment, Separator)) else ""
-    place.nodes[:] = [other for other in place.nodes if other is not node and not goes_by(other, name)]
+    names.remove(place.nodes, [place.at, *names.places(place.nodes, name)])
     return "deleted"
 
 
@@ -168,16 +173,15 @@ def _moved_comments(before: List, kept: list[Item]) -> list[tuple[int, str]]:
     return [(counts[min(index, len(before.items))], text) for index, text in before.comments]
 
 
-def _set(place: Place, data: object) -> None:
+def _set(place: Place, names: Names, data: object) -> None:
     node = place.node
     if place.pair is not None:
-        _set_pair(place, value_of(data))
-    elif isinstance(node, Section):
-        if not isinstance(data, Mapping) or is_zone(data):
-            raise _refused("E_OP_TARGET_MISMATCH", f"{node.key} is a section; it takes fields, not a value")
+        _set_pair(place, written_value(data))
+    elif isinstance(node, Section) and (not isinstance(data, Mapping) or is_zone(data)):
+        raise _refused("E_OP_TARGET_MISMATCH", f"{node.key} is a section; it takes fields, not a value")
+    elif isinstance(node, (Block, Section)) and isinstance(data, Mapping) and not is_zone(data):
         node.children[:] = nodes_of(data)
-    elif isinstance(node, Block) and isinstance(data, Mapping) and not is_zone(data):
-        node.children[:] = nodes_of(data)
+        names.forget(node.children)
     elif isinstance(node, (Assignment, Block)):
         place.nodes[place.at] = _replaced(node, data)
 
@@ -186,15 +190,18 @@ def _replaced(node: Assignment | Block, data: object) -> Assignment | Block:
     """A node of the same key with another value. A text that replaces a literal zone is one."""
     literal = node.value if isinstance(node, Assignment) else None
     if isinstance(literal, Literal) and isinstance(data, str):
-        data = Literal(data, literal.info, fence_for(Literal(data, literal.info, literal.fence)))
+        data = Literal(utf8(data), literal.info, fence_for(Literal(data, literal.info, literal.fence)))
     if not node.key:
-        made: Assignment | Block = Assignment("", value_of(data))
+        made: Assignment | Block = Assignment("", written_value(data))
     else:
         made = node_of(node.key, data)
-    if isinstance(node, Assignment) and isinstance(made, Assignment):
-        made.comment = node.comment
-        made.note = node.note
+    made.note = node.note
     made.line = node.line
+    comment = node.comment if isinstance(node, Assignment) else None
+    if comment is not None and isinstance(made, Assignment):
+        made.comment = comment
+    elif comment is not None and isinstance(made, Block):
+        made.children.insert(0, Comment(comment))
     return made
 
 
@@ -207,56 +214,54 @@ def _set_pair(place: Place, value: Value) -> None:
         node.value = List(items, node.value.comments)
 
 
-def _add(document: Document, path: str, data: object) -> None:
+def _add(document: Document, names: Names, path: str, data: object) -> None:
     """Add a field at the end of the block, section or inline map that the path names, or at the end of all."""
     parts = segments(path)
     for end in range(len(parts) - 1, 0, -1):
         parent, key = ".".join(parts[:end]), ".".join(parts[end:])
-        place = find(document, parent) if parent != "META" or document.meta is not None else _made_meta(document)
-        if place is not None and _add_below(place.node, key, data):
+        in_meta = parent == "META" and document.meta is None
+        place = _made_meta(document, names) if in_meta else find(document, parent, names)
+        if place is not None and _add_below(place.node, names, key, data):
             return
-    if len(parts) > 1 or path.startswith("§"):
-        raise _refused("E_UNRESOLVABLE_PATH", f"{path} leads nowhere", "name a block or section that is there")
-    _insert(document.nodes, node_of(path, data))
+    if path.startswith("§"):
+        hint = "changes make no sections: write the whole document, or name a section that is there"
+        raise _refused("E_UNRESOLVABLE_PATH", f"{path} leads nowhere", hint)
+    if len(parts) > 1:
+        above = ".".join(parts[:-1])
+        hint = f"name a block that is there, or make one: {parts[0]} with its fields as a mapping"
+        raise _refused("E_UNRESOLVABLE_PATH", f"{path} leads nowhere: no block {above} is there", hint)
+    names.add(document.nodes, node_of(path, data))
 
 
-def _add_below(parent: Node, key: str, data: object) -> bool:
+def _add_below(parent: Node, names: Names, key: str, data: object) -> bool:
     if isinstance(parent, (Block, Section)):
-        _insert(parent.children, node_of(key, data))
+        names.add(parent.children, node_of(key, data))
         return True
     if isinstance(parent, Assignment) and isinstance(parent.value, List):
         items = parent.value.items
         if items and len(pairs_of(parent.value)) == len(items):
-            check_key(key)
-            parent.value = List([*items, Pair(key, value_of(data))], parent.value.comments)
+            parent.value = List([*items, Pair(pair_key(key), written_value(data))], parent.value.comments)
             return True
     return False
 
 
-def _insert(nodes: list[Node], node: Node) -> None:
-    """Behind the last node, before the comments that end the block."""
-    end = len(nodes)
-    while end and isinstance(nodes[end - 1], Comment):
-        end -= 1
-    nodes.insert(end, node)
-
-
-def _made_meta(document: Document) -> Place:
+def _made_meta(document: Document, names: Names) -> Place:
     """A new META, before everything but the comments at the top."""
     nodes = document.nodes
     index = 0
     while index < len(nodes) and isinstance(nodes[index], Comment):
         index += 1
     nodes.insert(index, Block("META"))
+    names.forget(nodes)
     return Place(nodes, index)
 
 
-def _merge_meta(document: Document, data: Mapping[Any, object]) -> Change:
+def _merge_meta(document: Document, names: Names, data: Mapping[Any, object]) -> Change:
     """META is never replaced: its fields are changed one by one."""
     if document.meta is None:
-        _made_meta(document)
+        _made_meta(document, names)
     for key, value in data.items():
-        _apply(document, key, value, "META")
+        _apply(document, names, key, value, "META")
     return Change("META", "set")
 
 

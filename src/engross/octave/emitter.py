@@ -27,6 +27,13 @@ def emit(document: Document) -> str:
     return "\n".join(lines)
 
 
+def emit_nodes(nodes: list[Node]) -> str:
+    """Write nodes alone, as they would stand at the margin."""
+    lines: list[str] = []
+    _nodes(nodes, lines)
+    return "\n".join(lines)
+
+
 def _envelope(envelope: Envelope, lines: list[str]) -> None:
     lines += [f"// {text}" for text in envelope.before]
     lines.append(f"==={envelope.name}===")

@@ -10,22 +10,24 @@ from .composition import composed
 from .error import OctaveError
 from .node import Assignment, Block, Node
 from .spelling import fence_for
-from .token import DEEPEST, is_identifier
+from .token import DEEPEST, is_identifier, is_number_text
 from .value import Item, List, Literal, Number, Pair, Pattern, Value
 
 RESERVED: Final = "__OCTAVE_DELETE__"
 ZONE_MARK: Final = "__literal_zone__"
 DEEPEST_DATA: Final = 200
+# As many as Python writes out without being asked to.
+MOST_BITS: Final = 14_000
 
 
 def node_of(key: str, data: object, depth: int = 0) -> Assignment | Block:
     """The node that data makes under a key: a mapping that holds more than atoms and lists of them is a block."""
-    check_key(key)
+    key = key_of(key)
     if depth > DEEPEST_DATA:
         raise _unfit(f"{key} is nested more than {DEEPEST_DATA} deep")
     if isinstance(data, Mapping) and not is_zone(data) and not _is_flat(data):
         return Block(key, nodes_of(data, depth + 1))
-    return Assignment(key, value_of(data))
+    return Assignment(key, written_value(data))
 
 
 def nodes_of(data: Mapping[Any, object], depth: int = 0) -> list[Node]:
@@ -37,7 +39,11 @@ def nodes_of(data: Mapping[Any, object], depth: int = 0) -> list[Node]:
 
 def value_of(data: object, depth: int = 0) -> Value:
     """The value that data makes; raises E_INPUT for what OCTAVE cannot say."""
-    if data is None or isinstance(data, (bool, int, Number, List, Pattern, Literal)):
+    if data is None or isinstance(data, (bool, Number, List, Pattern, Literal)):
+        return data
+    if isinstance(data, int):
+        if data.bit_length() > MOST_BITS:
+            raise _unfit("a number has too many digits")
         return data
     if isinstance(data, str):
         return text_of(data)
@@ -55,26 +61,59 @@ def value_of(data: object, depth: int = 0) -> Value:
     raise _unfit(f"{type(data).__name__} cannot be a value")
 
 
+def written_value(data: object) -> Value:
+    """The same for what a strict reader is to find: there, an inline map holds no other."""
+    value = value_of(data)
+    pending: list[Item] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, List):
+            pending.extend(item.items)
+        elif isinstance(item, Pair):
+            inner = item.value
+            if isinstance(inner, List) and any(isinstance(one, Pair) for one in inner.items):
+                message = f"the inline map of {item.key} holds another"
+                raise OctaveError("E_NESTED_INLINE_MAP", message, hint="use a block: a mapping of mappings")
+            pending.append(inner)
+    return value
+
+
 def text_of(data: str) -> str:
     """A text as it can be written: composed, and UTF-8."""
     if data == RESERVED:
         raise _unfit("the reserved text cannot stand inside a value")
-    if data.isascii():
-        return data
-    try:
-        data.encode()
-    except UnicodeEncodeError:
-        raise _unfit("a text is not UTF-8") from None
-    text = composed(data)
+    text = composed(utf8(data))
     if text is None:
         raise _unfit("a letter carries too many marks")
     return text
 
 
-def check_key(key: object) -> None:
-    """Refuse what cannot be a key."""
-    if not isinstance(key, str) or not is_identifier(key) or key.endswith("%"):
+def utf8(data: str) -> str:
+    """The text as it is; refuses what cannot be stored."""
+    try:
+        if not data.isascii():
+            data.encode()
+    except UnicodeEncodeError:
+        raise _unfit("a text is not UTF-8") from None
+    return data
+
+
+def key_of(key: object) -> str:
+    """A key as it can be written; refuses what cannot be one."""
+    text = composed_key(key) if isinstance(key, str) else ""
+    if not is_identifier(text) or text.endswith("%"):
         raise OctaveError("E_INPUT", f"{key!r} cannot be a key", hint="a key is a bare word")
+    return text
+
+
+def pair_key(key: object) -> str:
+    """The same for the key of a pair, which may be a number."""
+    return key if isinstance(key, str) and is_number_text(key) else key_of(key)
+
+
+def composed_key(key: str) -> str:
+    """A key or a path with its characters composed, as a reader finds it."""
+    return composed(key) or key
 
 
 def is_zone(data: object) -> bool:
@@ -91,7 +130,7 @@ def literal_of(data: Mapping[Any, Any]) -> Literal:
         raise _unfit("a fence is three backticks or more")
     if info is not None and (any(mark in info for mark in "`\n\r\t") or info != info.strip(" ") or not info):
         raise _unfit("an info tag is one line without backticks")
-    text_of(content)
+    utf8(content)
     return Literal(content, info, fence_for(Literal(content, info, fence)))
 
 
@@ -99,8 +138,7 @@ def _pairs(data: Mapping[Any, object], depth: int) -> Iterable[Pair]:
     if "$op" in data:
         raise _unfit("$op cannot stand inside a value")
     for key, value in data.items():
-        check_key(key)
-        yield Pair(key, value_of(value, depth + 1))
+        yield Pair(pair_key(key), value_of(value, depth + 1))
 
 
 def _item(data: object, depth: int) -> Item:

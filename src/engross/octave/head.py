@@ -12,7 +12,7 @@ def block_head(block: Block) -> str:
 
 def section_head(section: Section) -> str:
     """The line that opens a section; a number that is its own name is not said twice."""
-    number_only = section.name == section.id and section.id[0] in "-0123456789" and section.id[-1].isdigit()
+    number_only = section.name == section.id and section.id[0] in "-0123456789" and section.id[-1] in ".0123456789"
     note = "" if section.note is None else f"[{section.note}]"
     return f"§{section.id}::{'' if number_only else section.name}{note}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from typing import NoReturn
 
@@ -53,12 +54,23 @@ def _quoted(text: str) -> str:
 def from_json(text: str) -> Data:
     """Read JSON; raises E_INPUT for what is none."""
     try:
-        return json.loads(text, parse_int=number, parse_float=number, parse_constant=_refuse)
+        return json.loads(
+            text, parse_int=number, parse_float=number, parse_constant=_refuse, object_pairs_hook=_distinct
+        )
     except RecursionError:
         raise OctaveError("E_INPUT", "the JSON is nested too deeply") from None
     except ValueError as error:
         line, column = getattr(error, "lineno", None), getattr(error, "colno", None)
         raise OctaveError("E_INPUT", "the text is no JSON", line, column) from None
+
+
+def _distinct(pairs: list[tuple[str, Data]]) -> Data:
+    """The mapping; of a key that came twice, one value would be lost."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise OctaveError("E_INPUT", f"an object repeats the key {twice}")
+    return made
 
 
 def _refuse(name: str) -> NoReturn:

@@ -7,14 +7,18 @@ from .receipt import Receipt
 
 
 class _Open:
-    """A block or section whose children are being read; `level` is their indentation, once one has come."""
+    """A block or section whose children are being read.
 
-    __slots__ = ("children", "head", "is_meta", "level")
+    `level` is their indentation, once one has come that has its own; `holds` is whether any has come.
+    """
+
+    __slots__ = ("children", "head", "holds", "is_meta", "level")
 
     def __init__(self, children: list[Node], head: int, is_meta: bool) -> None:
         self.children = children
         self.head = head
         self.level = -1
+        self.holds = False
         self.is_meta = is_meta
 
     def takes(self, indent: int) -> bool:
@@ -27,7 +31,7 @@ class _Open:
         So does one that is indented too little for any block.
         """
         return self.takes(indent) or (
-            (indent == 0 or outermost) and self.level >= 0 and not self.is_meta and not _ends_with_zone(self.children)
+            (indent == 0 or outermost) and self.holds and not self.is_meta and not _ends_with_zone(self.children)
         )
 
 
@@ -84,6 +88,7 @@ class Nesting:
         self.children, level = self._nodes, 0
         if stack:
             top = stack[-1]
+            top.holds = True
             if top.level < 0 and indent > top.head:
                 top.level = indent
             self.children, level = top.children, top.level

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 
 from .document import INFERRED, Document, Envelope
 from .error import OctaveError
-from .given import DEEPEST_DATA, ZONE_MARK, check_key, is_zone, literal_of, text_of, value_of
+from .given import DEEPEST_DATA, ZONE_MARK, is_zone, key_of, literal_of, pair_key, text_of, utf8, value_of
 from .node import Assignment, Block, Comment, Node, Section, Separator
-from .token import is_envelope_name, is_identifier
+from .token import is_envelope_name, is_identifier, is_number_text
 from .value import Item, List, Literal, Number, Pair, Pattern, Value, number
 
 Data: TypeAlias = Any
@@ -24,7 +24,7 @@ Data: TypeAlias = Any
 TREE_MARK: Final = "octave"
 _SECTION: Final = re.compile(r"§(.+?)::(.*)", re.DOTALL).fullmatch
 _JSON_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?").fullmatch
-_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?").fullmatch
+_NUMBER_PARTS: Final = re.compile(r"(-?)0*([0-9]+)(?:(\.[0-9]+)|\.)?([eE].*)?").fullmatch
 _SECTION_ID: Final = re.compile(r"-?[0-9]+(?:\.[0-9]*)?[A-Za-z]?").fullmatch
 
 
@@ -110,10 +110,17 @@ def plain_of(item: Item) -> Data:
     if isinstance(item, Pattern):
         return item.text
     if isinstance(item, Number):
-        return item if _JSON_NUMBER(item.lexeme) else item.value
+        return item if _JSON_NUMBER(item.lexeme) else _json_number(item)
     if isinstance(item, Literal):
         return {ZONE_MARK: True, "content": item.content, "info_tag": item.info, "fence_marker": item.fence}
     return item
+
+
+def _json_number(number: Number) -> Number:
+    """The same number as JSON spells it; however large it is."""
+    parts = _NUMBER_PARTS(number.lexeme)
+    assert parts is not None
+    return Number("".join(part or "" for part in parts.groups()))
 
 
 def tree_of(document: Document) -> dict[str, Data]:
@@ -205,7 +212,7 @@ def _node_from(key: Any, value: Data, depth: int) -> Node:
             raise _unfit(f"{key} is no section")
         return Section(*_section_head(found[1], found[2]), _nodes_from(value, depth + 1))
     if key != "" or not is_zone(value):
-        check_key(key)
+        key = key_of(key)
     if isinstance(value, Mapping) and not is_zone(value):
         return Block(key, _nodes_from(value, depth + 1))
     return Assignment(key, value_of(value))
@@ -226,7 +233,7 @@ def _from_tree(data: Mapping[Any, Data]) -> Document:
     version, frontmatter = data.get("version"), data.get("frontmatter")
     return Document(
         envelopes,
-        None if frontmatter is None else _text(frontmatter),
+        None if frontmatter is None else _raw(frontmatter),
         None if version is None else _text(version),
         [_comment(text) for text in _sequence(data.get("after", []))],
     )
@@ -254,14 +261,12 @@ def _tree_node(entry: Mapping[Any, Data], depth: int) -> Node:
         head = _section_head(entry["section"], entry.get("name"))
         return Section(*head, _tree_nodes(entry.get("nodes", []), depth + 1), 0, note)
     if "block" in entry:
-        check_key(entry["block"])
-        return Block(entry["block"], _tree_nodes(entry.get("nodes", []), depth + 1), 0, note)
+        return Block(key_of(entry["block"]), _tree_nodes(entry.get("nodes", []), depth + 1), 0, note)
     if "key" in entry:
         value = _tree_value(entry.get("value"))
-        if entry["key"] != "" or not isinstance(value, Literal):
-            check_key(entry["key"])
+        key = "" if entry["key"] == "" and isinstance(value, Literal) else key_of(entry["key"])
         behind = entry.get("behind")
-        return Assignment(entry["key"], _no_pair(value), 0, note, None if behind is None else _comment(behind))
+        return Assignment(key, _no_pair(value), 0, note, None if behind is None else _comment(behind))
     if "comment" in entry:
         return Comment(_comment(entry["comment"]))
     if "separator" in entry:
@@ -279,8 +284,7 @@ def _tree_value(data: Data) -> Item:
             names = {"content": data["literal"], "info_tag": data.get("info"), "fence_marker": data.get("fence", "```")}
             return literal_of(names)
         if "pair" in data:
-            check_pair_key(data["pair"])
-            return Pair(data["pair"], _no_pair(_tree_value(data.get("value"))))
+            return Pair(pair_key(data["pair"]), _no_pair(_tree_value(data.get("value"))))
         if "items" in data:
             comments = [(int(index), _comment(text)) for index, text in _sequence(data.get("comments", []))]
             return List((_tree_value(item) for item in _sequence(data["items"])), comments)
@@ -292,15 +296,9 @@ def _tree_value(data: Data) -> Item:
 
 def _number(data: Data) -> int | float | Number:
     lexeme = _text(data)
-    if _NUMBER(lexeme) is None:
+    if not is_number_text(lexeme):
         raise _unfit(f"{lexeme!r} is no number")
     return number(lexeme)
-
-
-def check_pair_key(key: object) -> None:
-    """Refuse what cannot be the key of a pair; a number can."""
-    if not isinstance(key, str) or _NUMBER(key) is None:
-        check_key(key)
 
 
 def _no_pair(item: Item) -> Value:
@@ -310,9 +308,13 @@ def _no_pair(item: Item) -> Value:
 
 
 def _text(data: Data) -> str:
+    return text_of(_raw(data))
+
+
+def _raw(data: Data) -> str:
     if not isinstance(data, str):
         raise _unfit(f"{data!r} is no text")
-    return text_of(data)
+    return utf8(data)
 
 
 def _comment(data: Data) -> str:

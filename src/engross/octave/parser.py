@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from .document import INFERRED, Document, Envelope
+from .emitter import emit_nodes
 from .error import OctaveError, Unreadable
 from .faults import Faults
 from .head import assignment_head, block_head, section_head
@@ -70,6 +71,9 @@ class _Parser:
         self._envelope: Envelope | None = None
         self._comments: list[str] = []
         self._separated: int | None = None
+        self._gap: int | None = None
+        self._first: list[Node] = []
+        self._looked_at = 0
         self._keys: dict[str, str] = {}
 
     def document(self) -> Document:
@@ -181,9 +185,10 @@ class _Parser:
         line = self._lexer.line
         self._lexer.line += run.count("\n")
         document = self._document
-        below_frontmatter = document.frontmatter is not None and self._at == 0
-        fits = self._envelope is None and (below_frontmatter or document.envelopes)
-        if run != "\n" or not fits:
+        if run == "\n" and self._envelope is None and document.envelopes and self._gap is None and not self._comments:
+            # Whether another envelope follows will be seen.
+            self._gap = line
+        elif run != "\n" or document.frontmatter is None or self._at:
             self._receipts.append(Receipt("blank_lines", line, 1, run, ""))
 
     def _envelope_line(self, found: re.Match[str]) -> None:
@@ -220,9 +225,13 @@ class _Parser:
         if self._separated is not None:
             self._receipts.append(Receipt("separator", self._separated, 1, "---", ""))
             self._separated = None
+        if self._document.envelopes and self._gap is None:
+            self._receipts.append(Receipt("gap", line, 1, "", "\n"))
+        self._gap = None
         self._envelope = Envelope(name, [], self._comments, line)
         self._document.envelopes.append(self._envelope)
         self._comments = []
+        self._first, self._looked_at = [], 0
         self._nesting.begin(self._envelope.nodes)
 
     def _infer(self) -> None:
@@ -258,7 +267,7 @@ class _Parser:
         for node in nodes:
             if isinstance(node, (Assignment, Block)) and node.key in places:
                 before = kept[places[node.key]]
-                self._receipts.append(Receipt("duplicate", node.line, 1, repr(before), repr(node)))
+                self._receipts.append(Receipt("duplicate", node.line, 1, emit_nodes([before]), emit_nodes([node])))
                 kept[places[node.key]] = node
                 continue
             if isinstance(node, (Assignment, Block)):
@@ -273,17 +282,19 @@ class _Parser:
         if self._envelope is not None:
             self._receipts.append(Receipt("envelope", self._lexer.line, 1, "", "===END==="))
             self._close()
+        if self._gap is not None:
+            self._receipts.append(Receipt("blank_lines", self._gap, 1, "\n", ""))
         self._document.after = self._comments
 
     def _separator(self, found: re.Match[str]) -> None:
         line, envelope = self._lexer.line, self._envelope
         self._lexer.line += 1
         self._at = found.end()
-        if envelope is None and not self._document.envelopes:
+        if envelope is None and not self._document.envelopes and self._separated is None:
             self._separated = line
             return
         if envelope is not None:
-            before = [node for node in envelope.nodes if not isinstance(node, Comment)]
+            before = self._first_nodes()
             if not before or before == [envelope.meta]:
                 self._nesting.place(0, line)
                 envelope.nodes.append(Separator(line))
@@ -317,9 +328,19 @@ class _Parser:
 
     # -- nodes
 
-    def _is_first(self) -> bool:
+    def _first_nodes(self) -> list[Node]:
+        """The envelope's first two nodes, comments aside, each looked at once."""
         assert self._envelope is not None
-        return all(isinstance(node, (Comment, Separator)) for node in self._envelope.nodes)
+        nodes = self._envelope.nodes
+        while len(self._first) < 2 and self._looked_at < len(nodes):
+            node = nodes[self._looked_at]
+            self._looked_at += 1
+            if not isinstance(node, Comment):
+                self._first.append(node)
+        return self._first
+
+    def _is_first(self) -> bool:
+        return all(isinstance(node, Separator) for node in self._first_nodes())
 
     def _open_block(self, opened: Block, indent: int) -> None:
         is_meta = opened.key == "META" and not self._nesting.depth and self._is_first()

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from .document import Document
+from .names import Names
 from .node import Assignment, Block, Comment, Node, Section, Separator
 from .value import List, Pair, Value
 
@@ -41,15 +42,19 @@ class Place(NamedTuple):
         return self.nodes[self.at]
 
 
-def find(document: Document, path: str) -> Place | None:
-    """Where a path leads, in the first envelope that has it. META means the one at the top, if there is one."""
+def find(document: Document, path: str, names: Names | None = None) -> Place | None:
+    """Where a path leads, in the first envelope that has it. META means the one at the top, if there is one.
+
+    `names` is what is known already, for whoever looks for many.
+    """
     parts = segments(path)
+    names = Names() if names is None else names
     for envelope in document.envelopes:
         if parts[0] == "META" and envelope.meta is not None:
             at = envelope.nodes.index(envelope.meta)
-            place = locate(envelope.meta.children, parts[1:]) if len(parts) > 1 else Place(envelope.nodes, at)
+            place = locate(envelope.meta.children, parts[1:], names) if len(parts) > 1 else Place(envelope.nodes, at)
         else:
-            place = locate(envelope.nodes, parts)
+            place = locate(envelope.nodes, parts, names)
         if place is not None:
             return place
     return None
@@ -71,32 +76,24 @@ def segments(path: str) -> list[str]:
     return path.split(".", LONGEST_PATH)
 
 
-def locate(nodes: list[Node], parts: Sequence[str]) -> Place | None:
+def locate(nodes: list[Node], parts: Sequence[str], names: Names) -> Place | None:
     """Where the parts of a path lead among nodes and below them. Of nodes with the same name the last counts."""
     for end in range(len(parts), 0, -1):
-        name, rest = ".".join(parts[:end]), parts[end:]
-        for at in range(len(nodes) - 1, -1, -1):
-            if goes_by(nodes[at], name) and (place := _within(nodes, at, rest)):
+        for at in reversed(names.places(nodes, ".".join(parts[:end]))):
+            if place := _within(nodes, at, parts[end:], names):
                 return place
     return None
 
 
-def _within(nodes: list[Node], at: int, rest: Sequence[str]) -> Place | None:
+def _within(nodes: list[Node], at: int, rest: Sequence[str], names: Names) -> Place | None:
     node = nodes[at]
     if not rest:
         return Place(nodes, at)
     if isinstance(node, (Block, Section)):
-        return locate(node.children, rest)
+        return locate(node.children, rest, names)
     if isinstance(node, Assignment) and ".".join(rest) in pairs_of(node.value):
         return Place(nodes, at, ".".join(rest))
     return None
-
-
-def goes_by(node: Node, name: str) -> bool:
-    """Whether a node is called so; a section is called by its head, or by its mark and id."""
-    if isinstance(node, Section):
-        return name == f"§{node.id}" or name == node.key
-    return not isinstance(node, (Comment, Separator)) and bool(name) and node.key == name
 
 
 def pairs_of(value: Value) -> dict[str, Value]:

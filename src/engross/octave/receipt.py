@@ -16,6 +16,7 @@ KINDS: Final[dict[str, tuple[str | None, str, bool]]] = {
     "nfc": (None, "characters were composed (NFC)", True),
     "unwrapped": (None, "the code fence around the whole document was removed", True),
     "frontmatter": (None, "an empty frontmatter was removed", True),
+    "gap": (None, "a blank line was set where one belongs", True),
     "sentinel": (None, "the version line was moved to the top", True),
     "separator": (None, "a separator that separates nothing was removed", True),
     "blank_lines": (None, "blank lines were removed", True),
@@ -56,6 +57,11 @@ class Receipt(NamedTuple):
     def tier(self) -> str:
         """NORMALIZATION always happens; REPAIR only when it was asked for."""
         return "REPAIR" if self.kind in REPAIRS else "NORMALIZATION"
+
+    @property
+    def safe(self) -> bool:
+        """Whether the text still says the same to every reader."""
+        return KINDS[self.kind][2]
 
     def as_data(self) -> dict[str, object]:
         """The receipt as an entry of an answer's `corrections`."""

@@ -22,7 +22,7 @@ from .schema import Schema
 from .spelling import spelled
 from .value import Number, Value, number
 
-_NEWLINE: Final = re.compile(r"\r\n?|\n")
+_LINE: Final = re.compile(r"[^\r\n]*+(?:\r\n?|\n|\Z)")
 _NUMERIC: Final = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII).fullmatch
 
 
@@ -124,11 +124,12 @@ def text_repairs(error: OctaveError) -> list[Repair]:
 
 def repaired_text(text: str, error: OctaveError) -> tuple[str, list[Repair]]:
     """The text with every repair made that fits it. An edit that does not find what it expects is left out."""
-    lines = _NEWLINE.split(text)
+    # Line ends stay as they are: in a literal zone they are content.
+    lines = _LINE.findall(text)
     done: list[Repair] = []
     for found in reversed(text_repairs(error)):
         line, column = lines[found.line - 1], (found.column or 1) - 1
         if line.startswith(found.before, column):
             lines[found.line - 1] = line[:column] + found.after + line[column + len(found.before) :]
             done.append(found._replace(applied=True))
-    return "\n".join(lines), done[::-1]
+    return "".join(lines), done[::-1]

@@ -19,7 +19,9 @@ from .receipt import Receipt
 LONGEST: Final = 64 * 1024 * 1024
 _BOM: Final = "\ufeff"
 _NEWLINE: Final = re.compile(r"\r\n?|\n")
-_FRONTMATTER: Final = re.compile(r" *--- *(?:\r\n?|\n)(?:(.*?)(?:\r\n?|\n))?? *--- *(?:\r\n?|\n|\Z)", re.DOTALL)
+_FRONTMATTER: Final = re.compile(
+    r"( *--- *)(?:\r\n?|\n)(?:(.*?)(?:\r\n?|\n))??( *--- *)(?:\r\n?|\n|\Z)(?= *([\r\n])?)", re.DOTALL
+)
 _FENCE: Final = re.compile(r"(`{3,})([^\n\r]*)(?:\r\n?|\n|\Z)")
 _FENCE_BEHIND_KEY: Final = re.compile(r"::? *`{3,}")
 
@@ -106,11 +108,17 @@ def _take_frontmatter(text: str, source: Source) -> int:
     found = _FRONTMATTER.match(text) if text.lstrip(" ").startswith("---") else None
     if found is None:
         return 0
-    if found[1]:
-        source.frontmatter = _NEWLINE.sub("\n", found[1])
-    else:
-        source.receipts.append(Receipt("frontmatter", 1, 1, found[0], ""))
+    opening, inner, closing, blank_line = found.groups()
     source.line += len(_NEWLINE.findall(found[0]))
+    if not inner:
+        source.receipts.append(Receipt("frontmatter", 1, 1, found[0], ""))
+        return found.end()
+    source.frontmatter = _NEWLINE.sub("\n", inner)
+    for line, mark in ((1, opening), (source.line - 1, closing)):
+        if mark != "---":
+            source.receipts.append(Receipt("spacing", line, 1, mark, "---"))
+    if blank_line is None:
+        source.receipts.append(Receipt("gap", source.line, 1, "", "\n"))
     return found.end()
 
 
@@ -249,6 +257,9 @@ def _unwrapped(source: Source) -> Source:
         return source
     zone = source.zones[0]
     inner = _parted(f"{zone.content}\n")
+    if source.frontmatter is not None and inner.frontmatter is not None:
+        # A document has one frontmatter, so this one has a zone that holds another document.
+        return source
     first = Receipt("unwrapped", zone.line, 1, f"{zone.fence}{zone.info or ''}", "")
     shifted = [receipt._replace(line=receipt.line + zone.line) for receipt in inner.receipts]
     return Source(

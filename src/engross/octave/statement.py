@@ -45,7 +45,7 @@ def block(reading: Reading, line: KeyedLine, tokens: list[Token]) -> Block:
 def _target(reading: Reading, note: str) -> str:
     """A block's target always carries its mark."""
     marks = [token for token in reading.tokens[2 : reading.closing[1]] if token.kind == SECTION]
-    if len(marks) > 1:
+    if marks[1:] or (marks and not note.startswith("→§")):
         raise _bad_section(marks[-1], "a block has one target")
     target = note[1:].removeprefix("§")
     return f"→§{target}" if target else note

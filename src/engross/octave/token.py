@@ -56,6 +56,7 @@ _BODY: Final = rf"(?:{_GOES_ON}++|-++(?={_GOES_ON})|#(?={_GOES_ON})|(?<=[A-Za-z0
 _QUALIFIER: Final = rf"{_START}(?:{_GOES_ON}++|-++(?={_GOES_ON}))*+"
 _NUMBER: Final = r"-?[0-9]++(?:\.[0-9]*+)?(?:[eE][+-]?[0-9]++)?"
 _PARTS: Final = r"[0-9A-Za-z]++(?:[.-][0-9A-Za-z]++)*+"
+is_number_text: Final = re.compile(_NUMBER).fullmatch
 _TOKEN: Final = re.compile(
     " *+(?:"
     + "|".join(

@@ -70,11 +70,16 @@ def _scalar(data: Data) -> str:
     if isinstance(data, str):
         return _text(data)
     if isinstance(data, Number):
-        return data.lexeme if _NUMBER(data.lexeme) else repr(data.value)
+        return data.lexeme if _NUMBER(data.lexeme) else _with_exponent(data.lexeme)
     if isinstance(data, float) and _NUMBER(repr(data)) is None:
-        mantissa, _, exponent = repr(data).partition("e")
-        return f"{mantissa}{'' if '.' in mantissa else '.0'}e{exponent}"
+        return _with_exponent(repr(data))
     return json.dumps(data)
+
+
+def _with_exponent(lexeme: str) -> str:
+    """A number as every reader of YAML knows it: with a point before the exponent, and a sign behind it."""
+    mantissa, _, exponent = lexeme.lower().partition("e")
+    return f"{mantissa}{'' if '.' in mantissa else '.0'}e{'' if exponent[0] in '+-' else '+'}{exponent}"
 
 
 def _text(text: str) -> str:

@@ -28,6 +28,15 @@ class Accepted(NamedTuple):
     at: str = ""
 
 
+def stamp_of(file: Path) -> tuple[int, int]:
+    """Changes when a file does."""
+    try:
+        found = file.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)
+
+
 class Acceptances:
     """The file in the data folder that keeps them, by the document's path."""
 
@@ -36,11 +45,7 @@ class Acceptances:
 
     def stamp(self) -> tuple[int, int]:
         """Changes when the file does."""
-        try:
-            found = self.file.stat()
-        except OSError:
-            return (0, 0)
-        return (found.st_mtime_ns, found.st_size)
+        return stamp_of(self.file)
 
     def get(self, document: Path) -> Accepted | None:
         """What was accepted of a document."""

@@ -127,6 +127,10 @@ DOMAINS: Mapping[str, Domain] = MappingProxyType(
                 "updateElement",
                 "whyElement",
             ),
+            prompts=(
+                "model-a-change",
+                "explain-architecture",
+            ),
             addresses=("architecture://elements/{id}",),
         ),
         "memory": Domain(
@@ -156,6 +160,10 @@ DOMAINS: Mapping[str, Domain] = MappingProxyType(
                 "submit_payload",
                 "unmerge_entities",
             ),
+            prompts=(
+                "remember-this",
+                "brief-me",
+            ),
             addresses=("memory://entities/{entity_id}",),
         ),
         "documents": Domain(
@@ -177,6 +185,7 @@ DOMAINS: Mapping[str, Domain] = MappingProxyType(
                 "read_document",
                 "undo_document",
             ),
+            prompts=("write-document",),
             addresses=(
                 "octave://documents/{+path}",
                 "octave://schemas/{schema}",

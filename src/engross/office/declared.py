@@ -225,6 +225,11 @@ def digest_of(aggregates: Iterable[Aggregate]) -> str:
     return next(document.digest for one in aggregates if (document := _document(one)) is not None)
 
 
+def sources_of(aggregates: Iterable[Aggregate]) -> tuple[Path, ...]:
+    """The files that the document of these is made of."""
+    return next(document.sources for one in aggregates if (document := _document(one)) is not None)
+
+
 def _document(aggregate: Aggregate) -> Document | None:
     """The document that declares an aggregate, if one does. Nobody imports the room of documents to find out."""
     return getattr(aggregate, "document", None)

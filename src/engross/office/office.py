@@ -191,7 +191,8 @@ class Office:
                 transaction.rewind()
             return rebuilt
 
-        return self.store.write(tenant, work, tentative=not keep)
+        seconds = self.settings.bulk_seconds
+        return self.store.write(tenant, work, tentative=not keep, timeout=seconds, long=seconds)
 
     def before_closing(self, work: Callable[[], object]) -> None:
         """Do this first when the office closes."""

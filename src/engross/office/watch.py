@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from engross.flows import Aggregate, FlowDefinitionError
 from engross.replies import Failed
 
-from .acceptance import Acceptances
-from .declared import by_document, digest_of, join, load_document
+from .acceptance import Acceptances, stamp_of
+from .declared import by_document, digest_of, join, load_document, sources_of
 
 if TYPE_CHECKING:
     from .office import Office
@@ -22,7 +22,10 @@ SECONDS = 1.0
 
 
 class Watch:
-    """A thread that looks at what was accepted. It reads a document only when that has changed."""
+    """A thread that looks at what was accepted, and says once of each change that it waits to be.
+
+    It reads a document only when the one or the other has changed.
+    """
 
     def __init__(
         self,
@@ -38,6 +41,7 @@ class Watch:
         self._loaded = by_document(aggregates)
         self._acceptances = Acceptances(office.settings.data)
         self._stamp = self._acceptances.stamp()
+        self._seen = {file: _stamps(its) for file, its in self._loaded.items()}
         self._stop = Event()
         self._thread = Thread(target=self._rounds, name="engross-documents", daemon=True)
 
@@ -54,11 +58,29 @@ class Watch:
 
     def look(self) -> list[Path]:
         """Take up what was accepted since the last look; the documents that were."""
+        taken_up: list[Path] = []
         stamp = self._acceptances.stamp()
-        if stamp == self._stamp:
-            return []
-        self._stamp = stamp
-        return [file for file in list(self._loaded) if self._is_taken_up(file)]
+        if stamp != self._stamp:
+            self._stamp = stamp
+            taken_up = [file for file in list(self._loaded) if self._is_taken_up(file)]
+        for file in self._loaded:
+            self._notice(file)
+        return taken_up
+
+    def _notice(self, file: Path) -> None:
+        """Whoever edits a document under a running office should not wonder why nothing happens."""
+        loaded = self._loaded[file]
+        stamps = _stamps(loaded)
+        if stamps == self._seen[file]:
+            return
+        self._seen[file] = stamps
+        try:
+            after = load_document(file, self._office.settings, self._others(file))
+        except (Failed, FlowDefinitionError) as error:
+            _log.warning("%s has changed, and could not be used: %s", file, _problem(error))
+            return
+        if digest_of(after) != digest_of(loaded):
+            _log.warning("%s has changed, and is used as before until `engross flow accept` takes it", file)
 
     def _rounds(self) -> None:
         while not self._stop.wait(self._seconds):
@@ -80,8 +102,17 @@ class Watch:
             join(self._office, after)
             self._office.catalogue.replace({one.namespace for one in before}, after)
         except (Failed, FlowDefinitionError) as error:
-            _log.warning("%s was accepted, but cannot be used: %s", file, error)
+            _log.warning("%s was accepted, but cannot be used: %s", file, _problem(error))
             return False
         self._loaded[file] = list(after)
         _log.info("%s is taken up as it was accepted: %s", file, accepted.digest[:12])
         return True
+
+
+def _problem(error: Failed | FlowDefinitionError) -> object:
+    return (error.data or {}).get("problem", error) if isinstance(error, Failed) else error
+
+
+def _stamps(aggregates: Iterable[Aggregate]) -> tuple[object, ...]:
+    """Something that changes whenever a file of the document is written."""
+    return tuple(stamp_of(file) for file in sources_of(aggregates))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engross.calls import Context
+from engross.calls import Context, Plan
 from engross.flows import Checked, Flow
 from engross.replies import Invalid, codes
 
@@ -12,6 +12,16 @@ from .fittings import Fittings
 def check(flow: Flow, arguments: object) -> Checked:
     """The arguments after normalising and defaults, and the control fields apart from them."""
     return flow.check(arguments)
+
+
+def too_large_to_review(plan: Plan) -> Invalid:
+    """Nobody can be asked to approve what nobody can look through."""
+    return Invalid(
+        codes.LIMIT_EXCEEDED,
+        {"what": "The number of facts in a proposal", "limit": len(plan.facts)},
+        details={"limit": len(plan.facts), "actual": plan.size},
+        suggestions={"hint": "Propose it in smaller parts, or ask a curator to commit it."},
+    )
 
 
 def require_key(fittings: Fittings, context: Context) -> None:

@@ -8,7 +8,7 @@ from engross.calls import Context, Decision, Plan, instant_after
 from engross.flows import Flow
 from engross.governance import Binding, difference, refusal
 from engross.ledger import digest
-from engross.replies import Denied, Invalid, codes
+from engross.replies import Denied, codes
 
 from .fittings import Fittings
 
@@ -20,19 +20,7 @@ def govern(fittings: Fittings, context: Context, flow: Flow, plan: Plan) -> Deci
     decision = fittings.policy.judge(context, flow, plan.tier, plan.size)
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)
-    if decision.verdict == "propose" and plan.unseen:
-        raise _too_large_to_review(plan)
     return decision
-
-
-def _too_large_to_review(plan: Plan) -> Invalid:
-    """Nobody can be asked to approve what nobody can look through."""
-    return Invalid(
-        codes.LIMIT_EXCEEDED,
-        {"what": "The number of facts in a proposal", "limit": len(plan.facts)},
-        details={"limit": len(plan.facts), "actual": plan.size},
-        suggestions={"hint": "Propose it in smaller parts, or ask a curator to commit it."},
-    )
 
 
 def require_confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> None:

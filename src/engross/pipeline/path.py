@@ -25,19 +25,20 @@ from .dialects import in_dialect
 from .fittings import Fittings
 from .reach import reach
 from .read import read
+from .record import bearable
 from .remember import remember_suggestions
 from .request import Request
 from .steps import Steps, Work, time_left
 from .write import write
 
 SUGGEST_SECONDS = 2.0
-MOST_SUGGESTED = 100_000
-"""In bytes. What was done could not be told together with more."""
+LITTLE = 2_000
+"""In bytes: so little more that the answer need not be measured again."""
 
 
 def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
     """Answer one call."""
-    started = time.perf_counter()
+    started = time.perf_counter_ns()
     tool = shortened(request.flow)
     trace = Trace.from_headers(request.traceparent, request.tracestate)
     try:
@@ -49,7 +50,7 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
     except Exception as crash:
         answer = reply_of(crash)
         record_crash(trace.trace_id, crash, tool)
-    answer = answer.traced(trace, tool, round((time.perf_counter() - started) * 1000, 3))
+    answer = answer.traced(trace, tool, (time.perf_counter_ns() - started) // 1000 / 1000)
     log_end(answer)
     return answer
 
@@ -110,9 +111,10 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
                 lambda: fittings.store.read(context.tenant, think, timeout=SUGGEST_SECONDS),
                 min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS),
             )
-        more = extended(freeze(data), suggestions=found)
-        if len(orjson.dumps(found)) > MOST_SUGGESTED:
-            return answer
+        if len(orjson.dumps(found)) < LITTLE:
+            more = extended(freeze(data), suggestions=found)
+        else:
+            more, _ = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)
         if context.client_request_id is not None and not context.dry_run:
             remember_suggestions(fittings, context, found)
         return reply(answer.code, answer.params, more)

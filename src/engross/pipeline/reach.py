@@ -4,9 +4,9 @@
     call      holding no transaction, on a worker, until the deadline
     settle    a fact, the receipt and the answer under the key
 
-What the flow refuses (Invalid, Denied) was not done, and the lease is given back. Of anything else nobody knows whether
-the other system acted: the lease stays, and once it has run out only a flow that is idempotent runs again under that
-key.
+What the flow refuses (Invalid, Denied) was not done, and the lease is given back; so it is after a failure that says
+`outcome: not_done` about itself. Of anything else nobody knows whether the other system acted: the lease stays, and
+once it has run out only a flow that is idempotent runs again under that key.
 """
 
 from __future__ import annotations
@@ -36,6 +36,10 @@ from .remember import (
 )
 from .steps import Steps, Work, Write
 from .write import Call, Rehearsed, rehearsal, rehearsed_replay
+
+
+NOT_DONE = "not_done"
+"""The outcome of a call that failed before it could change anything."""
 
 
 class Reaching(NamedTuple):
@@ -75,7 +79,12 @@ def _tried_out(
         )
         if found is not None:
             return rehearsed_replay(call, found)
-    return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
+    if not flow.rehearses:
+        return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
+    reaching = Reaching(context, context.client_request_id or context.message_id)
+    answer = as_answer((yield from _reached(fittings, reaching, flow, dict(plan.arguments))))
+    plan = plan._replace(answer=answer.data, warnings=(*plan.warnings, *answer.warnings))
+    return rehearsal(fittings, call, Rehearsed(Performed(plan, answer), decision))
 
 
 def run_errand(fittings: Fittings, context: Context, errand: Errand, decision: Decision) -> Steps[Reply]:
@@ -130,12 +139,12 @@ def _called(
             context.tenant,
             lambda unit: _settle(fittings, context, flow, plan, as_answer(result), decision, mark, unit),
         )
-    except (Invalid, Denied):
+    except (Invalid, Denied, Failed) as refusal:
+        if isinstance(refusal, Failed) and (refusal.data or {}).get("outcome") != NOT_DONE:
+            raise _unsettled(refusal, context) from refusal.__cause__
         if mark is not None:
             yield Write(fittings.store, context.tenant, lambda unit: _give_back(context, unit))
         raise
-    except Failed as failure:
-        raise _unsettled(failure, context) from failure.__cause__
     except Exception as crash:
         answer = reply_of(crash)
         raise _unsettled(Failed(answer.code, answer.params), context) from crash

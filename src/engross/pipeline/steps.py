@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from engross.calls import Context
 from engross.replies import Failed, codes
@@ -51,7 +51,8 @@ def drive(steps: Steps[T]) -> T:
             except (Exception, SystemExit) as raised:
                 result, failure = None, _contained(raised)
     except StopIteration as end:
-        return cast(T, end.value)
+        answer: T = end.value
+        return answer
     finally:
         # A caller who is interrupted must not keep its key until somebody collects the garbage.
         steps.close()
@@ -69,7 +70,8 @@ async def adrive(steps: Steps[T]) -> T:
             except (Exception, SystemExit) as raised:
                 result, failure = None, _contained(raised)
     except StopIteration as end:
-        return cast(T, end.value)
+        answer: T = end.value
+        return answer
     finally:
         steps.close()
 

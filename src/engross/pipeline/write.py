@@ -14,6 +14,7 @@ from engross.replies import Denied, Failed, Invalid, Reply, codes, reply
 from engross.store import Transaction
 
 from .answers import Remembered
+from .check import too_large_to_review
 from .draft import growing_proposal, see_draft
 from .fittings import Fittings
 from .govern import confirmation, govern, require_confirmation
@@ -84,32 +85,28 @@ def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
 def _attempt(
     fittings: Fittings, context: Context, flow: Flow, checked: Checked, mark: str | None
 ) -> Steps[tuple[Reply, Recorded | None]]:
-    for _ in range(MOST_ATTEMPTS - 1):
-        try:
-            return (yield from _attempt_once(fittings, context, flow, checked, mark))
-        except Overtaken:
-            continue
-    return (yield from _attempt_once(fittings, context, flow, checked, mark))
-
-
-def _attempt_once(
-    fittings: Fittings, context: Context, flow: Flow, checked: Checked, mark: str | None
-) -> Steps[tuple[Reply, Recorded | None]]:
     arguments = checked.arguments
-    prepared: Any = arguments
-    if flow.preparer is not None:
-        prepared = yield Work(
-            fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
-        )
-    call = Call(context, flow, arguments, tuple(checked.warnings), prepared, mark)
-    outcome: Outcome = yield Write(
-        fittings.store,
-        context.tenant,
-        partial(_unit_of_work, fittings, call),
-        tentative=_may_take_back(fittings, context, flow),
-        deadline=context.deadline,
-        bulk=flow.bulk,
-    )
+    tentative = _may_take_back(fittings, context, flow)
+    for left in reversed(range(MOST_ATTEMPTS)):
+        try:
+            prepared: Any = arguments
+            if flow.preparer is not None:
+                prepared = yield Work(
+                    fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
+                )
+            call = Call(context, flow, arguments, checked.warnings, prepared, mark)
+            outcome: Outcome = yield Write(
+                fittings.store,
+                context.tenant,
+                partial(_unit_of_work, fittings, call),
+                tentative=tentative,
+                deadline=context.deadline,
+                bulk=flow.bulk,
+            )
+            break
+        except Overtaken:
+            if not left:
+                raise
     if isinstance(outcome, Remembered):
         if context.dry_run:
             return rehearsed_replay(call, outcome), None
@@ -150,6 +147,8 @@ def _recorded(
         if performed.changes:
             require_confirmation(fittings, call.context, performed.plan, decision)
         return record_commit(fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark)
+    if performed.plan.unseen:
+        raise too_large_to_review(performed.plan)
     unit.rewind()
     if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
         return found
@@ -174,6 +173,7 @@ def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
             "risk_tier": decision.tier,
             "approvals_required": decision.approvals_required,
             "confirmation_required": confirm,
+            **({"requests": list(rehearsed.performed.answer.would)} if call.flow.rehearses else {}),
         },
         "answer": plan.answer,
         "normalized": call.arguments,

@@ -92,10 +92,11 @@ class Folder:
         """Take the room for a new file and give it back: raises what the disk would refuse it with."""
         handle, name = self._staged("trial")
         try:
+            # Without a name before it has a size: whatever ends this process leaves nothing behind.
+            os.unlink(name, dir_fd=self._handle)
             _allocate(handle, size)
         finally:
             os.close(handle)
-            os.unlink(name, dir_fd=self._handle)
 
     def replace(self, name: str, content: bytes, mode: int | None = None) -> None:
         """Put a file in the place of another, whole or not at all, durably. It keeps the mode of the one before."""

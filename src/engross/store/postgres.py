@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -42,6 +44,7 @@ UNIQUE_ATTEMPTS = 4
 REQUEUE_SECONDS = 2.0
 # PostgreSQL takes 65,535 parameters at a time, and a longer text is not worth keeping.
 LARGEST_TRIP = 200
+MANY_ALIKE = 50
 
 # A database that other tools moved to a younger server would give out positions that the ledger already holds.
 SHIFT_PAST_THE_LEDGER = """
@@ -134,12 +137,32 @@ class PostgresTransaction(PostgresReading):
 
     def execute_all(self, statements: Iterable[tuple[str, Params]]) -> None:
         """Run several statements as one: a trip to the server costs more than the rows."""
-        listed = list(statements)
-        for start in range(0, len(listed), LARGEST_TRIP):
-            some = listed[start : start + LARGEST_TRIP]
+        rest: list[tuple[str, Params]] = []
+        for sql, group in groupby(statements, key=itemgetter(0)):
+            alike = list(group)
+            if len(alike) < MANY_ALIKE:
+                rest += alike
+                continue
+            # Long runs of one statement are quicker one after the other, without waiting in between.
+            self._together(rest)
+            rest = []
+            self._one_after_the_other(sql, [params for _, params in alike])
+        self._together(rest)
+
+    def _together(self, statements: Sequence[tuple[str, Params]]) -> None:
+        for start in range(0, len(statements), LARGEST_TRIP):
+            some = statements[start : start + LARGEST_TRIP]
             together = as_one([sql for sql, _ in some])
             params = {f"{name}_{n}": value for n, (_, own) in enumerate(some) for name, value in own.items()}
             self.execute(together, params)
+
+    def _one_after_the_other(self, sql: str, rows: Sequence[Params]) -> None:
+        if self._position is None:
+            self._begin("")
+        for row in rows:
+            row["tenant"] = self.tenant
+        with self._connection.cursor() as cursor:
+            cursor.executemany(for_psycopg(sql), rows)
 
     def rewind(self) -> None:
         """Forget everything this unit did, and go on as if it had just begun."""

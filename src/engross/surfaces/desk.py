@@ -13,8 +13,9 @@ from engross.replies import Coded, Failed, Reply, Trace, codes, log_end, record_
 
 _log = logging.getLogger("engross.desk")
 
-NOT_BY_DEFAULT = frozenset({"review", "legacy", "documents-more"})
-"""Toolsets that are listed only when somebody names them."""
+NOT_BY_DEFAULT = frozenset({"review", "legacy"})
+"""Toolsets that are listed only when somebody names them. So are those whose names end in `-more`."""
+MORE = "-more"
 HIDDEN = frozenset({"legacy"})
 """Toolsets that are not even found before somebody names them."""
 
@@ -166,4 +167,4 @@ def _refuse_unknown(toolsets: Collection[str], known: Sequence[str]) -> None:
 
 
 def _default(catalogue: Catalogue) -> set[str]:
-    return set(catalogue.toolsets) - NOT_BY_DEFAULT
+    return {name for name in catalogue.toolsets if name not in NOT_BY_DEFAULT and not name.endswith(MORE)}

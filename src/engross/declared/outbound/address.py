@@ -17,8 +17,13 @@ Network: TypeAlias = IPv4Network | IPv6Network
 # A public address by its number, and yet where a cloud's machines find their own credentials.
 _METADATA = frozenset({ip_address("168.63.129.16")})
 # Set aside for special uses; older versions of the standard library take them for public.
-_SET_ASIDE = tuple(map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "2001:20::/28", "5f00::/16")))
-_TRANSLATED = ip_network("64:ff9b::/96")
+_SET_ASIDE = tuple(
+    map(
+        ip_network,
+        ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "2001:20::/28", "3fff::/20", "5f00::/16", "fec0::/10"),
+    )
+)
+_TRANSLATED = (ip_network("64:ff9b::/96"), ip_network("::ffff:0:0:0/96"))
 _OWN_CREDENTIALS = (ip_network("169.254.0.0/16"), ip_network("fe80::/10"), ip_network("fd00:ec2::/32"))
 
 
@@ -78,7 +83,7 @@ def _embedded(address: Address) -> Address:
         return address.ipv4_mapped
     if address.sixtofour is not None:
         return address.sixtofour
-    if address in _TRANSLATED:
+    if _within(address, _TRANSLATED):
         return IPv4Address(int(address) & 0xFFFFFFFF)
     if int(address) >> 32 == 0 and int(address) > 1:
         return IPv4Address(int(address) & 0xFFFFFFFF)

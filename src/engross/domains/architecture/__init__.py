@@ -4,6 +4,7 @@ from engross.flows import Aggregate
 
 from .flows import add_flows
 from .metamodel import Metamodel, metamodel
+from .prompts import add_prompts
 from .state import add_appliers
 from .tables import MIGRATIONS, TABLES
 from .ways import USUAL_WAYS, Embedder, Habits, Ways
@@ -18,4 +19,5 @@ def architecture(ways: Ways = USUAL_WAYS) -> Aggregate:
     )
     add_appliers(aggregate)
     add_flows(aggregate, ways)
+    add_prompts(aggregate)
     return aggregate

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from .metamodel import metamodel
-from .notices import SIMILAR
+from .notices import SIMILAR, USE_TEMPLATE
 
 Answer = Mapping[str, Any]
 
@@ -21,13 +21,14 @@ def after_element(answer: Answer) -> list[str]:
         told.append("Add a description with updateElement.")
     if "relationship" not in answer:
         told.append(_how_to_relate(element["type"]))
+    told += _about_pace(answer)
     return told or [f"Look around it with getNeighborhood of {element['id']}."]
 
 
 def after_relationship(answer: Answer) -> list[str]:
     """See what it led to."""
     relationship = answer["relationship"]
-    return [f"See both ends in context: getNeighborhood of {relationship['source_id']}."]
+    return [f"See both ends in context: getNeighborhood of {relationship['source_id']}.", *_about_pace(answer)]
 
 
 def after_update(answer: Answer) -> list[str]:
@@ -81,6 +82,10 @@ def after_import(answer: Answer) -> list[str]:
     if answer.get("dry_run"):
         return ["Look at invalid_relationships and problems, then call again with mode commit."]
     return [f"See what came in: listElements with model_id {answer['model']['id']}."]
+
+
+def _about_pace(answer: Answer) -> list[str]:
+    return [f"{USE_TEMPLATE}: {one['suggestion']}" for one in answer["warnings"] if one["code"] == USE_TEMPLATE]
 
 
 @cache

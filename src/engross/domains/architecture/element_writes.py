@@ -13,6 +13,7 @@ from .checks import model_for, name_for, outdated
 from .elements import find_element, no_such_element, require_element, whole_element
 from .metamodel import metamodel
 from .notices import Notices, isolated, like_another, profile_missing, undescribed
+from .pace import pace_notices
 from .patch import changed, patched, spread, value_of
 from .refusals import immutable, no_possible_parent, no_such_element_type, profile_issues, raise_all
 from .relationships import all_tied_to, left_alone
@@ -36,7 +37,7 @@ def create_element(unit: Unit, arguments: Arguments, habits: Habits) -> Answer:
     element, more, warnings = _created(unit, arguments, habits, kind, issues, whole_profile="profile" in arguments)
     if not more:
         warnings.append(isolated(element))
-    return _answer("element", element, more, [*warnings, *_about(unit, element)])
+    return _answer("element", element, more, [*warnings, *_about(unit, element), *pace_notices(unit)])
 
 
 def create_capability(unit: Unit, arguments: Arguments, habits: Habits) -> Answer:

@@ -7,6 +7,7 @@ from typing import Any
 
 Notices = list[dict[str, Any]]
 SIMILAR = "SIMILAR_ELEMENT"
+USE_TEMPLATE = "USE_TEMPLATE"
 
 
 def notice(code: str, message: str, field: str | None, suggestion: str, **more: Any) -> dict[str, Any]:
@@ -49,6 +50,17 @@ def undescribed() -> dict[str, Any]:
 def profile_missing(element_type: str, needed: str) -> dict[str, Any]:
     """The type has a profile, and this element has none."""
     return notice("PROFILE_MISSING", f"The {element_type} has no profile.", "profile", f"Say its {needed}.")
+
+
+def in_single_steps(count: int) -> dict[str, Any]:
+    """Whoever makes so many writes in a row could have made one."""
+    return notice(
+        USE_TEMPLATE,
+        f"{count} single writes within a minute.",
+        None,
+        "applyChanges makes up to 100 changes at once; createCapabilityStructure and addComponentToCapability build"
+        " whole structures.",
+    )
 
 
 def like_another(other: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from .elements import find_element, no_such_element, referred
 from .metamodel import metamodel
 from .models import effective_model
 from .notices import isolated
+from .pace import pace_notices
 from .refusals import already_related, malformed, no_such_relationship_type, raise_all
 from .relationships import all_tied_to, find_relationship, left_alone, relationship_between, require_relationship
 from .rows import brief, citation
@@ -51,7 +52,7 @@ def create_relationship(unit: Unit, arguments: Arguments, habits: Habits) -> Ans
         "version": relationship["version"],
         "citation": citation(relationship),
     }
-    return Answer(data)
+    return Answer(data, warnings=tuple(pace_notices(unit)))
 
 
 def delete_relationship(unit: Unit, arguments: Arguments, habits: Habits) -> Answer:

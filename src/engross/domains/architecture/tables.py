@@ -16,26 +16,37 @@ TABLES = (
     "architecture_contexts",
 )
 
-CREATE = """
-CREATE TABLE architecture_models (
+
+def _versioned(table: str, columns: str) -> str:
+    """A table of which each row is one version of a thing, and says from where to where in the ledger it stood."""
+    return f"""
+CREATE TABLE {table} (
     tenant        $text NOT NULL,
     id            $text NOT NULL,
-    version       $integer NOT NULL,
-    name          $text NOT NULL,
-    folded        $text NOT NULL,
-    description   $text,
-    properties    $text,
-    extra         $text,
+    version       $integer NOT NULL,{columns}
     from_position $integer NOT NULL,
     to_position   $integer NOT NULL,
     PRIMARY KEY (tenant, id, version)
 )$clustered;
-CREATE INDEX architecture_models_by_name ON architecture_models (tenant, folded, id);
+"""
 
-CREATE TABLE architecture_elements (
-    tenant        $text NOT NULL,
-    id            $text NOT NULL,
-    version       $integer NOT NULL,
+
+MODELS = (
+    _versioned(
+        "architecture_models",
+        """
+    name          $text NOT NULL,
+    folded        $text NOT NULL,
+    description   $text,
+    properties    $text,
+    extra         $text,""",
+    )
+    + "CREATE INDEX architecture_models_by_name ON architecture_models (tenant, folded, id);"
+)
+ELEMENTS = (
+    _versioned(
+        "architecture_elements",
+        """
     model_id      $text NOT NULL,
     type          $text NOT NULL,
     name          $text NOT NULL,
@@ -44,18 +55,15 @@ CREATE TABLE architecture_elements (
     properties    $text,
     profile       $text,
     external_id   $text,
-    extra         $text,
-    from_position $integer NOT NULL,
-    to_position   $integer NOT NULL,
-    PRIMARY KEY (tenant, id, version)
-)$clustered;
-CREATE INDEX architecture_elements_by_name ON architecture_elements
-    (tenant, model_id, type, folded, id, from_position, to_position);
-
-CREATE TABLE architecture_relationships (
-    tenant        $text NOT NULL,
-    id            $text NOT NULL,
-    version       $integer NOT NULL,
+    extra         $text,""",
+    )
+    + """CREATE INDEX architecture_elements_by_name ON architecture_elements
+    (tenant, model_id, type, folded, id, from_position, to_position);"""
+)
+RELATIONSHIPS = (
+    _versioned(
+        "architecture_relationships",
+        """
     model_id      $text NOT NULL,
     type          $text NOT NULL,
     source_id     $text NOT NULL,
@@ -67,32 +75,27 @@ CREATE TABLE architecture_relationships (
     modifier      $text,
     is_directed   $integer,
     external_id   $text,
-    extra         $text,
-    from_position $integer NOT NULL,
-    to_position   $integer NOT NULL,
-    PRIMARY KEY (tenant, id, version)
-)$clustered;
-CREATE INDEX architecture_relationships_by_source ON architecture_relationships
+    extra         $text,""",
+    )
+    + """CREATE INDEX architecture_relationships_by_source ON architecture_relationships
     (tenant, source_id, type, target_id, id, from_position, to_position);
 CREATE INDEX architecture_relationships_by_target ON architecture_relationships
     (tenant, target_id, type, id, from_position, to_position);
 CREATE INDEX architecture_relationships_by_type ON architecture_relationships
-    (tenant, model_id, type, id, from_position, to_position);
-
-CREATE TABLE architecture_views (
-    tenant        $text NOT NULL,
-    id            $text NOT NULL,
-    version       $integer NOT NULL,
+    (tenant, model_id, type, id, from_position, to_position);"""
+)
+VIEWS = (
+    _versioned(
+        "architecture_views",
+        """
     model_id      $text NOT NULL,
     name          $text NOT NULL,
     external_id   $text,
-    body          $text NOT NULL,
-    from_position $integer NOT NULL,
-    to_position   $integer NOT NULL,
-    PRIMARY KEY (tenant, id, version)
-)$clustered;
-CREATE INDEX architecture_views_by_model ON architecture_views (tenant, model_id, id);
-
+    body          $text NOT NULL,""",
+    )
+    + "CREATE INDEX architecture_views_by_model ON architecture_views (tenant, model_id, id);"
+)
+WORDS = """
 CREATE TABLE architecture_words (
     tenant        $text NOT NULL,
     model_id      $text NOT NULL,
@@ -102,8 +105,8 @@ CREATE TABLE architecture_words (
     from_position $integer NOT NULL,
     to_position   $integer NOT NULL,
     PRIMARY KEY (tenant, model_id, word, rank, element_id, from_position)
-)$clustered;
-
+)$clustered;"""
+CONTEXTS = """
 CREATE TABLE architecture_contexts (
     tenant        $text NOT NULL,
     principal     $text NOT NULL,
@@ -112,6 +115,7 @@ CREATE TABLE architecture_contexts (
     PRIMARY KEY (tenant, principal)
 )$clustered;
 """
+CREATE = "\n".join((MODELS, ELEMENTS, RELATIONSHIPS, VIEWS, WORDS, CONTEXTS))
 
 MIGRATIONS = [("models, elements, relationships, views, words and contexts", CREATE)]
 

@@ -3,6 +3,7 @@
 from engross.flows import Aggregate
 
 from .legacy_flows import add_legacy_flows
+from .prompts import add_prompts
 from .read_flows import add_read_flows
 from .schema_flows import add_schema_flows
 from .tables import MIGRATIONS, TABLES
@@ -23,4 +24,5 @@ def documents(ways: Ways) -> Aggregate:
     add_read_flows(aggregate, ways)
     add_schema_flows(aggregate, ways)
     add_legacy_flows(aggregate, ways)
+    add_prompts(aggregate)
     return aggregate

@@ -61,10 +61,11 @@ def drafted(ways: Ways, base: bytes | None, arguments: Arguments, path: str) -> 
 
 def corrections(receipts: list[Receipt]) -> dict[str, Any]:
     """What was spelled differently, as an answer tells it."""
-    told: dict[str, Any] = {"corrections": [_correction(receipt) for receipt in receipts[:MOST_TOLD]]}
-    if len(receipts) > MOST_TOLD:
-        told["corrections_in_all"] = len(receipts)
-    return told
+    if len(receipts) <= MOST_TOLD:
+        return {"corrections": [_correction(receipt) for receipt in receipts]}
+    # Of too many, those that somebody should look at come first.
+    first = sorted(receipts, key=lambda receipt: receipt.safe)[:MOST_TOLD]
+    return {"corrections": [_correction(receipt) for receipt in first], "corrections_in_all": len(receipts)}
 
 
 def _correction(receipt: Receipt) -> dict[str, Any]:

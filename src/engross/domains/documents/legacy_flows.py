@@ -65,7 +65,7 @@ def add_legacy_flows(documents: Aggregate, ways: Ways) -> None:
         ways,
         "octave-create",
         CREATE,
-        Example("A new document", {"target_path": PATH, "content": NOTE}, reply="UPDATED"),
+        Example("A new document", {"target_path": PATH, "content": NOTE}, reply="CREATED"),
     )
     _add_write(
         documents,

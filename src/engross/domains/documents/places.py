@@ -103,7 +103,7 @@ def _parts(target_path: str) -> tuple[str, ...]:
     if not parts or target_path.endswith("/"):
         raise bad_path(target_path, "it names no file")
     if ".." in parts:
-        raise bad_path(target_path, "it holds ..")
+        raise bad_path(target_path, "no .. may stand in it")
     if "\\" in target_path or not target_path.isprintable():
         raise bad_path(target_path, "it holds a character that no path should")
     if max(len(part.encode()) for part in parts) > LONGEST_NAME:

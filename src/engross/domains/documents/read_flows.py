@@ -39,8 +39,8 @@ def _add_checks(documents: Aggregate, ways: Ways) -> None:
         ],
     )
     def octave_validate(reader: Reader, arguments: Arguments) -> Answer:
-        """Check an OCTAVE document against a schema: errors, warnings, canonical text, and repairs, which are made
-        with fix=true and suggested otherwise. Nothing is written."""
+        """Check an OCTAVE document against a schema; nothing is written.
+        The answer has errors, warnings, the canonical text, and repairs, made with fix=true and suggested otherwise."""
         from .checking import validated
 
         return validated(ways, arguments)

@@ -34,7 +34,7 @@ def _add_write(documents: Aggregate, ways: Ways) -> None:
         answers=None,
         limits=LIMITS,
         examples=[
-            Example("A new document", {"target_path": PATH, "content": NOTE, "schema": "META"}, reply="UPDATED"),
+            Example("A new document", {"target_path": PATH, "content": NOTE, "schema": "META"}, reply="CREATED"),
             Example(
                 "Some fields of it",
                 {
@@ -60,8 +60,9 @@ def _add_write(documents: Aggregate, ways: Ways) -> None:
         ],
     )
     def octave_write(unit: Unit, prepared: Any) -> Answer:
-        """Write an OCTAVE document: all of it (content) or some fields (changes). It becomes canonical; the answer
-        has the diff and every correction. base_hash guards against overwriting what somebody else wrote."""
+        """Write an OCTAVE document: all of it (content) or some fields (changes).
+        It becomes canonical; the answer has the diff and every correction. base_hash guards against overwriting what
+        somebody else wrote."""
         from .writing import perform_write
 
         return perform_write(ways, unit, prepared)

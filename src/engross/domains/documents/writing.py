@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from engross.calls import Answer, Overtaken
 from engross.ledger import Reader, Unit, last_version
-from engross.replies import Invalid
+from engross.replies import Invalid, codes
 from engross.store import Publication
 from engross.store.confined import Found
 
@@ -115,7 +115,17 @@ def perform_write(ways: Ways, unit: Unit, write: Prepared) -> Answer:
     unit.publish(
         Publication(publication_id(subject, version + 1), write.place.path, digest, before, root=str(write.place.root))
     )
-    return Answer({**told, "version": version + 1, "created": before is None, "diff": write.diff})
+    data = {**told, "version": version + 1, "created": before is None, "diff": write.diff}
+    return Answer(data, _outcome(before, digest))
+
+
+def _outcome(before: str | None, digest: str | None) -> str | None:
+    """What became of the document; None for the usual: it was changed."""
+    if before is None:
+        return codes.CREATED  # reply-lint: L7 because only the write itself knows whether there was a document
+    if digest is None:
+        return codes.DELETED  # reply-lint: L7 because only the write itself knows whether there still is one
+    return None
 
 
 def conclude_write(ways: Ways, reader: Reader, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:

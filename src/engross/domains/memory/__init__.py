@@ -7,6 +7,7 @@ from .finding_flows import add_finding_flows
 from .graph_flows import add_graph_flows
 from .identity_flows import add_identity_flows
 from .ingestion import add_ingestion_flows
+from .prompts import add_prompts
 from .retract_flows import add_retract_flows
 from .schema_flows import add_schema_flows
 from .state import add_appliers
@@ -33,4 +34,5 @@ def memory(ways: Ways = USUAL_WAYS) -> Aggregate:
     add_identity_flows(aggregate, ways)
     add_retract_flows(aggregate, ways)
     add_schema_flows(aggregate, ways)
+    add_prompts(aggregate)
     return aggregate

@@ -74,7 +74,8 @@ class Standing:
 
     def terms(self) -> tuple[dict[str, int], dict[str, int]]:
         """The terms that go, and those that come."""
-        return changed_terms(self.before, terms_of(self.row["type"], self.row["name"], snapshot_of(self.board)))
+        after = terms_of(self.row["type"], self.row["name"], snapshot_of(self.board))
+        return changed_terms(self.before, after) if self.before else ({}, after)
 
 
 def stated_claims(state: State, fact: Fact) -> Statements:

@@ -9,7 +9,7 @@ from typing import Any
 from engross.ledger import Reader
 from engross.replies import Invalid
 
-from .entity_rows import COLUMNS, GONE, OWNED, entity_rows
+from .entity_rows import GONE, OWNED, entity_rows
 from .ids import ENTITY_ID
 from .owners import owner_of
 from .reducer import Board, merge, provenance_of, read, snapshot_of
@@ -166,8 +166,10 @@ def page_of_entities(
     """Entities in the order of their ids."""
     owner = owner_of(reader.context)
     wanted, params = _wanted(entity_type, merged)
+    # Of one type in the order of the index; of all types in that of the key.
+    order = "survivor_id, type, id" if entity_type is not None and not merged else "id"
     rows = reader.rows(
-        f"SELECT id FROM memory_entities {OWNED}{wanted} AND id > :after ORDER BY id LIMIT :limit OFFSET :offset",
+        f"SELECT id FROM memory_entities {OWNED}{wanted} AND id > :after ORDER BY {order} LIMIT :limit OFFSET :offset",
         owner=owner,
         after=after,
         limit=limit,
@@ -196,11 +198,10 @@ def _wanted(entity_type: str | None, merged: bool) -> tuple[str, dict[str, str]]
 
 
 def _members(reader: Reader, owner: str, survivor: str) -> list[dict[str, Any]]:
-    columns = ", ".join(f"e.{column.strip()}" for column in COLUMNS.split(","))
-    return reader.rows(
-        f"SELECT {columns} FROM memory_redirects r JOIN memory_entities e ON e.tenant = r.tenant AND e.owner = r.owner"
-        f" AND e.id = r.from_id WHERE r.tenant = :tenant AND r.owner = :owner AND r.survivor_id = :survivor"
-        f" AND r.{STANDS} ORDER BY r.from_id",
+    merged = reader.rows(
+        f"SELECT from_id FROM memory_redirects {OWNED} AND survivor_id = :survivor AND {STANDS} ORDER BY from_id",
         owner=owner,
         survivor=survivor,
     )
+    rows = entity_rows(reader, owner, [row["from_id"] for row in merged]) if merged else {}
+    return [rows[identifier] for identifier in sorted(rows)]

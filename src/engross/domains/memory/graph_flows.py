@@ -12,12 +12,13 @@ from engross.ledger import Reader, Unit
 from engross.replies import Invalid, codes
 
 from .arguments import ACME_ID, GIVEN_BOTH, Answered, EntityId, Limit, Offset
+from .circles import Search
 from .entities import Entity, find_entities, require_entity
 from .graph import MOST_ENTITIES, around_entity, around_record, related
 from .ids import RECORD_ID, entity_id, relationship_id
 from .owners import owner_of
 from .refusals import malformed, raise_all
-from .relating import ACYCLIC, RELATIONSHIP_TYPES, Edge, between, closes_circle, edges_at
+from .relating import ACYCLIC, RELATIONSHIP_TYPES, Edge, between, edges_at
 from .rows import relationship_of
 from .ways import Ways
 
@@ -39,6 +40,21 @@ class CreateRelationship(TypedDict):
     source_entity_id: EntityId
     target_entity_id: EntityId
     metadata: NotRequired[Annotated[dict[str, Any], Described("Anything else about it.", default={})]]
+
+
+_END = {"type": "string", "minLength": 1, "maxLength": 128}
+ANY_TYPE: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "relationship_type": {"type": "string", "maxLength": 64},
+        "source_entity_id": _END,
+        "target_entity_id": _END,
+        "metadata": {"type": "object", "default": {}},
+    },
+    "required": ["relationship_type", "source_entity_id", "target_entity_id"],
+    "additionalProperties": False,
+}
+"""A type is published as one of seven words and accepted as any, so that the domain can say which there are."""
 
 
 class ListRelationships(TypedDict):
@@ -86,7 +102,7 @@ def _add_relating(memory: Aggregate) -> None:
         tier=1,
         posture="direct",
         semantics=Semantics(idempotent=True, destructive=False),
-        enforced=_any_type(CreateRelationship),
+        enforced=ANY_TYPE,
         answers=None,
         examples=[
             Example("A person refers to a company", REFERS, given=GIVEN_BOTH, reply="CREATED"),
@@ -105,7 +121,6 @@ def _add_relating(memory: Aggregate) -> None:
 
     @memory.read(
         answers=None,
-        enforced=_any_type(ListRelationships),
         examples=[Example("Of a person", {"entity_id": JOHN_ID}, given=RELATED)],
     )
     def list_relationships(reader: Reader, arguments: ListRelationships) -> Answered:
@@ -218,7 +233,7 @@ def _stated(
 
 
 def _refuse_circle(unit: Unit, kind: str, source: Entity, target: Entity) -> None:
-    if source.id != target.id and (kind not in ACYCLIC or not closes_circle(unit, kind, source, target)):
+    if source.id != target.id and (kind not in ACYCLIC or not Search(unit, kind).leads(target.id, source.id)):
         return
     hint = "An entity cannot be related to itself." if source.id == target.id else "The target already leads here."
     raise Invalid(
@@ -244,13 +259,3 @@ def _known_types(types: Sequence[str], field: str) -> list[str]:
 def _seen_from(entity: Entity, edge: Edge) -> dict[str, Any]:
     direction = "outbound" if edge.source.id == entity.id else "inbound"
     return {**relationship_of(edge.shown), "direction": direction}
-
-
-def _any_type(shape: Any) -> dict[str, Any]:
-    """A relationship type is published as one of seven words and accepted as any, so that the domain refuses it."""
-    from engross.flows.schemas import schema_of
-
-    schema = schema_of(shape, "memory")
-    word = {**schema["properties"]["relationship_type"], "maxLength": 64}
-    word.pop("enum", None)
-    return {**schema, "properties": {**schema["properties"], "relationship_type": word}}

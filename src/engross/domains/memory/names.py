@@ -105,16 +105,20 @@ def words(text: str) -> list[str]:
     return [word[:LONGEST_WORD] for word in _WORD.findall(known)]
 
 
+_NO_DIGITS = re.compile(r"\D+")
+_NOT_OF_A_TAX_ID = re.compile(r"[^A-Z0-9]+")
+
+
 def _email(value: str) -> str:
     return value.strip(_TRIMMED).lower()
 
 
 def _tax_id(value: str) -> str:
-    return re.sub(r"[^A-Z0-9]", "", value.upper())
+    return _NOT_OF_A_TAX_ID.sub("", value.upper())
 
 
 def _phone(value: str) -> str:
-    digits = re.sub(r"\D", "", value)
+    digits = _NO_DIGITS.sub("", value)
     return f"+{digits}" if digits and value.lstrip().startswith("+") else digits
 
 

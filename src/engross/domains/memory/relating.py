@@ -6,20 +6,19 @@ edges follow a merge, and come back when it is undone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from engross.ledger import Reader
 
 from .entities import Entity, find_entities
-from .entity_rows import OWNED
+from .entity_rows import ASKED_AT_ONCE, OWNED
 from .owners import owner_of
 
 RelationshipType = Literal["PART_OF", "CORRECTS", "REFERS_TO", "SETTLES", "DUPLICATE_OF", "DEPENDS_ON", "SUPERSEDES"]
 RELATIONSHIP_TYPES: tuple[str, ...] = get_args(RelationshipType)
 ACYCLIC = frozenset({"PART_OF", "DEPENDS_ON", "SUPERSEDES", "CORRECTS", "DUPLICATE_OF"})
 COLUMNS = "id, version, type, source_id, target_id, metadata, created_at, updated_at"
-ASKED_AT_ONCE = 200
 ENDS = {"outbound": ("source_id",), "inbound": ("target_id",), "both": ("source_id", "target_id")}
 
 
@@ -44,76 +43,63 @@ def edges_at(
     most: int | None = None,
 ) -> list[Edge]:
     """The edges that begin or end at these entities, each once; none from an entity to itself."""
-    rows: dict[str, dict[str, Any]] = {}
     stated = sorted({identifier for entity in entities for identifier in entity.ids})
-    for column in ENDS[direction]:
-        for row in _rows_with(reader, column, stated, types, most):
-            rows[row["id"]] = row
-    return _resolved(reader, rows.values())
+    found = {one for column in ENDS[direction] for one in _ids_with(reader, column, stated, types, most)}
+    return _resolved(reader, _rows(reader, found))
 
 
 def between(reader: Reader, kind: str, source: Entity, target: Entity) -> dict[str, Any] | None:
     """The row of the relationship of a type that leads from the one to the other, if there is one."""
-    ends = set(target.ids)
-    for source_id in source.ids:
-        for target_id in sorted(ends):
-            row = reader.row(
-                f"SELECT {COLUMNS} FROM memory_relationships {OWNED} AND source_id = :source_id AND type = :type"
-                " AND target_id = :target_id ORDER BY id LIMIT 1",
-                owner=owner_of(reader.context),
-                source_id=source_id,
-                type=kind,
-                target_id=target_id,
-            )
-            if row is not None:
-                return row
-    return None
+    found = [
+        row["id"]
+        for source_id in source.ids
+        for target_id in target.ids
+        for row in reader.rows(
+            f"SELECT id FROM memory_relationships {OWNED} AND source_id = :source_id AND type = :type"
+            " AND target_id = :target_id",
+            owner=owner_of(reader.context),
+            source_id=source_id,
+            type=kind,
+            target_id=target_id,
+        )
+    ]
+    return _rows(reader, [min(found)])[0] if found else None
 
 
-def closes_circle(reader: Reader, kind: str, source: Entity, target: Entity) -> bool:
-    """Does the target already lead to the source? Looked for from both sides, always from the smaller one."""
-    if source.id == target.id:
-        return True
-    ahead, behind = {target.id}, {source.id}
-    edge_of_ahead, edge_of_behind = [target], [source]
-    while edge_of_ahead and edge_of_behind:
-        forward = len(edge_of_ahead) <= len(edge_of_behind)
-        wave = edge_of_ahead if forward else edge_of_behind
-        seen, others = (ahead, behind) if forward else (behind, ahead)
-        found = _steps(reader, kind, wave, "outbound" if forward else "inbound")
-        fresh = [one for identifier, one in sorted(found.items()) if identifier not in seen]
-        if any(one.id in others for one in fresh):
-            return True
-        seen.update(one.id for one in fresh)
-        if forward:
-            edge_of_ahead = fresh
-        else:
-            edge_of_behind = fresh
-    return False
-
-
-def _steps(reader: Reader, kind: str, wave: Sequence[Entity], direction: str) -> dict[str, Entity]:
-    edges = edges_at(reader, wave, direction, [kind])
-    ends = [edge.target if direction == "outbound" else edge.source for edge in edges]
-    return {one.id: one for one in ends}
-
-
-def _rows_with(
+def _ids_with(
     reader: Reader, column: str, identifiers: Sequence[str], types: Sequence[str], most: int | None
-) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+) -> set[str]:
+    found: set[str] = set()
     kinds = f" AND type IN ({', '.join(f':type_{n}' for n in range(len(types)))})" if types else ""
-    limit = f" ORDER BY {column}, type, id LIMIT {int(most)}" if most is not None else ""
-    for start in range(0, len(identifiers), ASKED_AT_ONCE):
-        some = identifiers[start : start + ASKED_AT_ONCE]
-        found += reader.rows(
-            f"SELECT {COLUMNS} FROM memory_relationships {OWNED}"
+    other = "target_id" if column == "source_id" else "source_id"
+    limit = f" ORDER BY {column}, type, {other}, id LIMIT {int(most)}" if most is not None else ""
+    for some in _chunks(identifiers):
+        rows = reader.rows(
+            f"SELECT id FROM memory_relationships {OWNED}"
             f" AND {column} IN ({', '.join(f':end_{n}' for n in range(len(some)))}){kinds}{limit}",
             owner=owner_of(reader.context),
             **{f"end_{n}": one for n, one in enumerate(some)},
             **{f"type_{n}": one for n, one in enumerate(types)},
         )
+        found.update(row["id"] for row in rows)
     return found
+
+
+def _rows(reader: Reader, identifiers: Iterable[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for some in _chunks(sorted(identifiers)):
+        found += reader.rows(
+            f"SELECT {COLUMNS} FROM memory_relationships {OWNED}"
+            f" AND id IN ({', '.join(f':id_{n}' for n in range(len(some)))})",
+            owner=owner_of(reader.context),
+            **{f"id_{n}": one for n, one in enumerate(some)},
+        )
+    return found
+
+
+def _chunks(identifiers: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(identifiers), ASKED_AT_ONCE):
+        yield identifiers[start : start + ASKED_AT_ONCE]
 
 
 def _resolved(reader: Reader, rows: Iterable[Mapping[str, Any]]) -> list[Edge]:

@@ -1,6 +1,5 @@
 """Taking a source back, with everything that depends on it."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -10,9 +9,9 @@ from engross.ledger import Reader, Unit
 from engross.replies import Invalid, codes
 
 from .arguments import GIVEN_ACME, Answered, UserId
-from .entity_rows import OWNED
+from .entity_rows import GONE, OWNED, entity_rows
 from .ids import RECORD_ID
-from .observations import stated_by
+from .observations import Stated, find_observation, stated_by
 from .owners import owner_of
 from .records import find_record
 from .refusals import malformed, raise_all
@@ -70,52 +69,56 @@ def _retracted(unit: Unit, identifier: str) -> Answered:
         before={"type": record["type"], "name": record["name"], "content_hash": record["content_hash"]},
         ends=True,
     )
-    gone = unit.rows(
-        f"SELECT id FROM memory_entities {OWNED} AND survivor_id = '' AND updated_at = :at ORDER BY id LIMIT :most",
-        owner=owner,
-        at=unit.now,
-        most=MOST_SHOWN,
-    )
+    rows = entity_rows(unit, owner, told["entity_ids"]) if told["entity_ids"] else {}
     return {
         "source_id": identifier,
         "retracted_at": unit.now,
         **told,
-        "entities_gone": [row["id"] for row in gone if row["id"] in set(told["entity_ids"])],
+        "entities_gone": sorted(one for one, row in rows.items() if row["survivor_id"] == GONE),
     }
 
 
 def dependants(reader: Reader, record_id: str) -> dict[str, Any]:
     """What rests on a record: how much, and the first of it by id."""
-    params = {"owner": owner_of(reader.context), "record_id": record_id}
-    stated = list(stated_by(reader, params["owner"], record_id))
-    entities = sorted({one.entity_id for one in stated})
-    told: dict[str, Any] = {
-        "observations_withdrawn": len(stated),
+    owner = owner_of(reader.context)
+    standing = [one for one in stated_by(reader, owner, record_id) if _stands(reader, one)]
+    entities = sorted({one.entity_id for one in standing})
+    relationships, events = _only_supported(reader, owner, record_id), _events(reader, owner, record_id)
+    return {
+        "observations_withdrawn": len(standing),
         "entities_affected": len(entities),
         "entity_ids": entities[:MOST_SHOWN],
+        "relationships_withdrawn": len(relationships),
+        "relationship_ids": relationships[:MOST_SHOWN],
+        "events_withdrawn": len(events),
+        "event_ids": events[:MOST_SHOWN],
     }
-    for name, (table, column, condition) in _DEPENDING.items():
-        told[f"{name}_withdrawn"] = reader.value(
-            f"SELECT count(DISTINCT {column}) FROM {table} {OWNED} AND {condition}", **params
-        )
-        rows = reader.rows(
-            f"SELECT DISTINCT {column} AS id FROM {table} {OWNED} AND {condition} ORDER BY {column} LIMIT :most",
-            **params,
-            most=MOST_SHOWN,
-        )
-        told[f"{name.removesuffix('s')}_ids"] = [row["id"] for row in rows]
-    return told
 
 
-_SUPPORTED = (
-    "record_id = :record_id AND NOT EXISTS (SELECT 1 FROM memory_supports o WHERE o.tenant = memory_supports.tenant"
-    " AND o.owner = memory_supports.owner AND o.relationship_id = memory_supports.relationship_id"
-    " AND o.record_id <> :record_id)"
-)
-_DEPENDING: Mapping[str, tuple[str, str, str]] = {
-    "relationships": ("memory_supports", "relationship_id", _SUPPORTED),
-    "events": ("memory_events", "id", "record_id = :record_id"),
-}
+def _stands(reader: Reader, stated: Stated) -> bool:
+    row = find_observation(reader, [stated.entity_id], stated.id, stated.at)
+    return row is not None and row["withdrawn_at"] is None
+
+
+def _only_supported(reader: Reader, owner: str, record_id: str) -> list[str]:
+    """The relationships that nobody else states."""
+    rows = reader.rows(
+        f"SELECT relationship_id AS id FROM memory_supports {OWNED} AND record_id = :record_id"
+        " ORDER BY relationship_id",
+        owner=owner,
+        record_id=record_id,
+    )
+    others = (
+        f"SELECT 1 AS some FROM memory_supports {OWNED} AND relationship_id = :id AND record_id <> :record_id LIMIT 1"
+    )
+    return [row["id"] for row in rows if reader.row(others, owner=owner, id=row["id"], record_id=record_id) is None]
+
+
+def _events(reader: Reader, owner: str, record_id: str) -> list[str]:
+    rows = reader.rows(
+        f"SELECT id FROM memory_events {OWNED} AND record_id = :record_id", owner=owner, record_id=record_id
+    )
+    return sorted(row["id"] for row in rows)
 
 
 def _nothing() -> dict[str, Any]:

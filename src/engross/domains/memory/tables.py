@@ -4,6 +4,9 @@ Everything belongs to an owner within the tenant. An entity's row carries its bo
 entity that was merged into another keeps its own, and `memory_redirects` says who speaks for whom. What one fact
 observed is listed once, with the run or in `memory_statements`: an index over all observations would cost as much as
 they do. Every row that a small write touches is a page to be made durable, so there are few of them.
+
+A look by another column than the key asks an index for ids alone, and then for the rows by their ids. The indexes hold
+all that the first question needs: without statistics, SQLite would rather read through an owner's rows.
 """
 
 from __future__ import annotations
@@ -125,8 +128,8 @@ CREATE TABLE memory_redirects (
     ended_at    $text,
     PRIMARY KEY (tenant, owner, from_id, number)
 )$clustered;
-CREATE INDEX memory_redirects_to_survivor ON memory_redirects (tenant, owner, survivor_id, from_id);
-CREATE INDEX memory_redirects_to ON memory_redirects (tenant, owner, to_id, from_id);
+CREATE INDEX memory_redirects_to_survivor ON memory_redirects (tenant, owner, survivor_id, from_id, ended_at);
+CREATE INDEX memory_redirects_to ON memory_redirects (tenant, owner, to_id, from_id, merged_at, ended_at);
 
 CREATE TABLE memory_terms (
     tenant    $text NOT NULL,

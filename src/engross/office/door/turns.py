@@ -23,9 +23,9 @@ class Turns:
 
     def known(self) -> dict[str, Caller]:
         """Those of the loop at hand. Who adds to it only when the turn is over adds to something forgotten."""
-        from asyncio import get_running_loop
+        import asyncio
 
-        loop = get_running_loop()
+        loop = asyncio.get_running_loop()
         known = self._present.get(loop)
         if known is None:
             known = self._present[loop] = {}

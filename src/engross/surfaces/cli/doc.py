@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -16,10 +17,10 @@ from .arguments import read_json
 from .doc_files import Finding, Looked, read, schemas
 from .doc_keeping import WRITE, Keeper, below_a_root
 from .doc_looking import difference, formatted, print_data, report, validated
-from .doc_shown import show_blame, show_formatted, show_log, show_validated, show_written
+from .doc_shown import show_blame, show_formatted, show_log, show_schemas, show_validated, show_written
 from .flow_command import DryRun, Yes
 from .place import AsJson, Place, any_office, at_office, with_signature
-from .printing import print_diff, print_fields, print_table, say
+from .printing import print_diff, print_fields, say
 from .visible import visible
 
 if TYPE_CHECKING:
@@ -36,7 +37,10 @@ Files = Annotated[list[str], typer.Argument(metavar="FILES...", help="Files, or 
 OneFile = Annotated[str, typer.Argument(metavar="FILE", help="A file, or - for standard input.")]
 OnePath = Annotated[str, typer.Argument(metavar="PATH", help="The document: a file, or a path below a root.")]
 SchemaName = Annotated[str | None, typer.Option("--schema", help="The schema to hold it against.", metavar="NAME")]
-Schemas = Annotated[Path | None, typer.Option("--schemas", help="A folder of schemas of your own.", metavar="DIR")]
+Schemas = Annotated[
+    Path | None,
+    typer.Option("--schemas", help="A folder of schemas of your own, instead of the office's.", metavar="DIR"),
+]
 Check = Annotated[bool, typer.Option("--check", help="Change nothing, and say only what is wrong: for pre-commit.")]
 BaseHash = Annotated[str | None, typer.Option("--base-hash", help="Only if the file still has this SHA-256.")]
 Reason = Annotated[str | None, typer.Option("--reason", "-m", help="Why, for reviewers and auditors.")]
@@ -54,14 +58,14 @@ def validate(
     json: AsJson = False,
 ) -> None:
     """Check documents: whether they can be read, and whether they keep to a schema."""
-    shelf = schemas(schemas_folder)
+    shelf = schemas(schemas_folder, place)
     keeper = Keeper(place)
 
     def look(path: str) -> Looked:
         return validated(path, schema, fix and not check, shelf, keeper.put)
 
     with keeper:
-        report(files, look, json=json, quiet=check, shown=show_validated)
+        report(files, look, json=json, quiet=check, shown=partial(show_validated, fix=fix))
 
 
 @app.command()
@@ -80,11 +84,13 @@ def fmt(
         return formatted(path, None if check or diff else keeper.put, diff=diff, wrong=check)
 
     with keeper:
-        report(files, look, json=json, quiet=check, shown=show_formatted)
+        report(files, look, json=json, quiet=check and not diff, shown=show_formatted)
 
 
 @app.command()
+@at_office
 def eject(
+    place: Place,
     file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="A file, or - for standard input.")] = None,
     schema: SchemaName = None,
     mode: Annotated[str, typer.Option(help="canonical, authoring, executive or developer.")] = "canonical",
@@ -98,7 +104,7 @@ def eject(
     if file is None and schema is None:
         raise typer.BadParameter("give a file, or --schema for a template", param_hint="FILE")
     try:
-        shown = ejected(None if file is None else read(file), schema, mode, format, schemas(schemas_folder))
+        shown = ejected(None if file is None else read(file), schema, mode, format, schemas(schemas_folder, place))
     except OctaveError as error:
         _refuse(file or "template", error)
     sys.stdout.write(shown.output if shown.output.endswith("\n") else f"{shown.output}\n")
@@ -203,8 +209,8 @@ def diff(
     """Show what differs: a file and its canonical form, two files, or versions on the record."""
     if old is not None or new is not None:
         said = {"path": below_a_root(place, file), "old": old, "new": new}
-        _call(place, COMPARE, said, json=json, show=lambda answer: print_diff(answer.data["diff"]))
-        return
+        answer = _call(place, COMPARE, said, json=json, show=lambda answer: print_diff(answer.data["diff"]))
+        raise typer.Exit(FINDINGS if answer.data["diff"] else 0)
     before, after = (_text(file), _canonical(file)) if other is None else (_canonical(file), _canonical(other))
     shown = difference(before, after, file, other or file)
     if json:
@@ -215,7 +221,9 @@ def diff(
 
 
 @app.command("schemas")
+@at_office
 def schemas_(
+    place: Place,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="One schema, to describe.")] = None,
     schemas_folder: Schemas = None,
     json_schema: Annotated[bool, typer.Option("--json-schema", help="Print it as JSON Schema.")] = False,
@@ -225,10 +233,9 @@ def schemas_(
     """List the schemas, or describe one."""
     from engross.octave import OctaveError, grammar_of, json_schema_of
 
-    shelf = schemas(schemas_folder)
+    shelf = schemas(schemas_folder, place)
     if name is None:
-        listing = shelf.listing()
-        print_data({"schemas": listing}) if json else print_table(listing, ("name", "version", "fields", "purpose"))
+        print_data({"schemas": shelf.listing()}) if json else show_schemas(shelf.listing())
         return
     try:
         schema = shelf.get(name)
@@ -253,11 +260,11 @@ def _call(
     show: Callable[[Reply], None],
     dry_run: bool = False,
     yes: bool = False,
-) -> None:
+) -> Reply:
     given = {name: value for name, value in said.items() if value is not None}
     with place.client() as client:
         answer = call_and_confirm(client, flow, given, dry_run=dry_run, yes=yes, json=json)
-    finish(answer, json=json, dialect=DIALECT, show=show)
+    return finish(answer, json=json, dialect=DIALECT, show=show)
 
 
 def _text(file: str) -> str:

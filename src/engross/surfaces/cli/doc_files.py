@@ -14,6 +14,7 @@ import typer
 from engross.surfaces.client.content import arriving_at
 
 from .looks import is_fancy
+from .place import Place
 from .printing import say
 from .visible import visible
 
@@ -122,10 +123,12 @@ def replace(path: str, content: bytes) -> None:
         arriving.whole = True
 
 
-def schemas(folder: Path | None) -> Shelf:
-    """The shipped schemas, and those of a folder."""
+def schemas(folder: Path | None, place: Place) -> Shelf:
+    """The shipped schemas, and those of a folder, or else of the office in a folder."""
     from engross.octave import Shelf
 
+    if folder is None and not place.url:
+        folder = place.settings.document_schemas or place.settings.data / "schemas"
     return Shelf() if folder is None else Shelf(folder)
 
 
@@ -142,4 +145,4 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _unreadable(error: OSError) -> Finding:
-    return Finding("E_READ", f"it cannot be read ({type(error).__name__})")
+    return Finding("E_READ", f"it cannot be read ({error.strerror or type(error).__name__})")

@@ -14,22 +14,24 @@ from .visible import visible
 WIDTH = 40
 
 
-def show_validated(looked: Sequence[Looked]) -> None:
+def show_validated(looked: Sequence[Looked], *, fix: bool) -> None:
     """Repairs, and how many documents came out how."""
     for one in looked:
         for repair in one.more.get("repairs", ()):
-            done = "mended" if repair["applied"] else "could be mended with --fix"
-            say(
-                visible(
-                    f"{one.path}:{repair['line']}: {repair['rule_id']} {repair['before']} -> {repair['after']}, {done}"
-                )
-            )
+            mended = f"{repair['rule_id']} {repair['before']!r} -> {repair['after']!r}"
+            say(visible(f"{one.path}:{repair['line']}: {mended}, {_done(repair, fix)}"))
     counts: dict[str, int] = {}
     for one in looked:
         status = "with errors" if one.findings else one.more["validation_status"]
         counts[status] = counts.get(status, 0) + 1
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    say(f"{len(looked)} documents: {told}" if looked else "no documents")
+    say(f"{len(looked)} document{'' if len(looked) == 1 else 's'}: {told}" if looked else "no documents")
+
+
+def show_schemas(listing: Sequence[Mapping[str, Any]]) -> None:
+    """Schemas, one a line; of one that cannot be used, why."""
+    rows = [{**one, "purpose": one.get("problem") or one.get("purpose") or ""} for one in listing]
+    print_table(rows, ("name", "version", "fields", "purpose"))
 
 
 def show_formatted(looked: Sequence[Looked]) -> None:
@@ -65,6 +67,7 @@ def show_log(answer: Reply) -> None:
         {
             **one,
             "time": one["time"][:16].replace("T", " "),
+            "how": f"back to {one['restores']}" if "restores" in one else one.get("mode", ""),
             "by": _author(one),
             "hash": (one.get("hash") or "-")[:12],
             "reason": one.get("reason") or "",
@@ -73,7 +76,7 @@ def show_log(answer: Reply) -> None:
         }
         for one in answer.data["versions"]
     ]
-    print_table(rows, ("version", "kind", "time", "by", "hash", "file", "approved", "reason"))
+    print_table(rows, ("version", "kind", "how", "time", "by", "hash", "file", "approved", "reason"))
     if answer.data["next"]:
         say(f"more: --before {answer.data['next']}")
     if not answer.data["is_recorded"]:
@@ -88,6 +91,12 @@ def show_blame(answer: Reply) -> None:
         who = "outside of the office" if write is None else _who(write)
         for number, line in enumerate(paragraph["text"].split("\n"), paragraph["first_line"]):
             say(visible(f"{who[:WIDTH]:<{WIDTH}} {number:>5}  {line}"))
+
+
+def _done(repair: Mapping[str, Any], fix: bool) -> str:
+    if repair["applied"]:
+        return "mended"
+    return "not mended, since the rest cannot be read" if fix else "could be mended with --fix"
 
 
 def _who(write: Mapping[str, Any]) -> str:

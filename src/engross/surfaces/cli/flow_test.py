@@ -11,7 +11,7 @@ import typer
 
 from engross.flows import filled
 from engross.office import Settings
-from engross.replies import Reply, codes, reply
+from engross.replies import REGISTRY, Reply, codes, reply
 
 from .answering import FINDINGS, attempt, finish
 from .place import AsJson, Capability
@@ -29,6 +29,7 @@ _OF_THE_OFFICE = frozenset(
     }
 )
 """Fields of an answer that are not the flow's own."""
+_UNRECORDED = REGISTRY.entry(codes.UPSTREAM_UNRECORDED).key
 
 Surfaces = Annotated[
     list[str] | None,
@@ -76,8 +77,9 @@ def _tried(file: Path, others: list[Path], surfaces: tuple[str, ...], *, record:
     with TemporaryDirectory() as folder:
         chosen = Settings.from_environment(data=Path(folder) / "office", capabilities=[*others, file], upstreams=None)
         examples = list(trials(file, _with(chosen, "recorded")))
-        if record and not _recorded(file, _with(chosen, "record"), examples):
-            surfaces = ("python",)
+        if record and (failed := _unrecorded(file, _with(chosen, "record"), examples)):
+            yield from failed
+            return
         with ways_into(_with(chosen, "recorded"), surfaces if examples else ()) as ways:
             for trial in examples:
                 first: Mapping[str, Any] | None = None
@@ -90,8 +92,11 @@ def _tried(file: Path, others: list[Path], surfaces: tuple[str, ...], *, record:
                     yield _told(file, trial, surface, answer, problems)
 
 
-def _recorded(file: Path, settings: Settings, examples: list[Trial]) -> bool:
-    """Make all calls, and keep what is answered; what was kept before stays if an example does not come out."""
+def _unrecorded(file: Path, settings: Settings, examples: list[Trial]) -> list[dict[str, Any]]:
+    """Make all calls, and keep what is answered. If an example does not come out, what was kept before stays.
+
+    Then this is what came of all of them: against a recording they would only say that something is missing there.
+    """
     from engross.office.trials import recording_beside
 
     from .trial_ways import in_process
@@ -100,10 +105,14 @@ def _recorded(file: Path, settings: Settings, examples: list[Trial]) -> bool:
     before = recording.read_bytes() if recording.exists() else None
     recording.unlink(missing_ok=True)
     with in_process(settings) as call:
-        problems = [problem for trial in examples for problem in _outcome(trial, call)[1]]
-    if problems and before is not None:
+        told = [_told(file, trial, "python", *_outcome(trial, call)) for trial in examples]
+    if all(one["passed"] for one in told):
+        return []
+    if before is None:
+        recording.unlink(missing_ok=True)
+    else:
         recording.write_bytes(before)
-    return not problems
+    return told
 
 
 def _outcome(trial: Trial, call: Call) -> tuple[Mapping[str, Any] | None, list[str]]:
@@ -169,6 +178,8 @@ def _show(answer: Reply) -> None:
     for one in failed:
         say(f"{one['flow']}, {one['example']}, {one['surface']}:", style="red")
         print_fields({"problems": one["problems"]}, depth=1)
+    if any(one["outcome"] == _UNRECORDED for one in failed):
+        say("what the other systems answer is not recorded: engross flow test --record asks them", style="yellow")
     examples = len({(one["file"], one["flow"], one["example"]) for one in found})
     summary = "all came out" if not failed else f"{len(failed)} of {len(found)} runs did not come out"
     say(f"{examples} example{'' if examples == 1 else 's'}: {summary}" if found else "there are no examples")

@@ -147,13 +147,23 @@ def _show_whole(answer: Reply) -> None:
     print_fields({name: value for name, value in told.items() if value not in (None, [])})
     say("")
     print_diff(answer.data["diff_text"])
+    # What has no preview calls another system: nothing of ours will differ, so the arguments are what there is to see.
+    print_fields({one["operation"]: one["arguments"] for one in proposal["operations"] if not one["preview"]})
     if proposal["stale"]:
         say("What it builds on has changed: bring it up to date with rebase-proposal.", style="yellow")
 
 
 def _show_decision(answer: Reply) -> None:
     say(f"{answer.message_key} {answer.message}", style="bold green")
-    print_fields({name: value for name, value in answer.data.items() if name in ("results", "position", "left_out")})
+    told = {
+        "results": [one for one in answer.data.get("results", ()) if one["answer"] is not None],
+        "carried out": [
+            {"operation": one["operation"], "reply": one["message_key"], "answer": one["data"]}
+            for one in answer.data.get("carried_out", ())
+        ],
+        **{name: answer.data.get(name) for name in ("position", "left_out")},
+    }
+    print_fields({name: value for name, value in told.items() if value})
 
 
 def _author(proposal: Mapping[str, Any]) -> str:

@@ -74,6 +74,8 @@ def _tell(settings: Settings, address: Address) -> None:
     say(f"the office in {settings.data} is open", style="bold green")
     say(f"  MCP    {address.mcp}")
     say(f"  REST   {address.url}, described at {address.docs}")
+    for namespace, url in address.own:
+        say(f"  port   {url} for {namespace}")
     owner, agent = _text_of(address.owner_token), _text_of(address.agent_token)
     if address.owner_token:
         say(f"  token  {address.owner_token} for you, {address.agent_token} for your agent")

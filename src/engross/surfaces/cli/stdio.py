@@ -69,6 +69,7 @@ def _serve(options: Namespace) -> None:
     from engross.calls import DEFAULT_TENANT
     from engross.office import Settings
     from engross.office.capabilities import open_office
+    from engross.surfaces.collector import spare_what_stays
     from engross.surfaces.desk import Desk
     from engross.surfaces.mcp import serve_stdio
 
@@ -82,7 +83,9 @@ def _serve(options: Namespace) -> None:
     office = open_office(settings, accept_documents=True)
     try:
         caller = office.door.stdio_caller(options.role, settings.data, tenant=options.tenant or DEFAULT_TENANT)
-        run_loop(serve_stdio(Desk(office, toolsets=split_toolsets(options.toolsets)), caller))
+        desk = Desk(office, toolsets=split_toolsets(options.toolsets))
+        spare_what_stays()
+        run_loop(serve_stdio(desk, caller))
     finally:
         office.close()
 

@@ -67,7 +67,9 @@ class Outline:
 
 def outlines_of(catalogue: Catalogue) -> dict[str, Outline]:
     """Every flow of a catalogue, by ref."""
-    tools = {tool.flow.ref: tool for tool in catalogue.tools()}
+    # The flow's own tool comes before those that others offer it by, and those in their order.
+    every = sorted(catalogue.tools(), key=lambda tool: tool.exposure.toolset != tool.flow.aggregate.namespace)
+    tools = {tool.flow.ref: tool for tool in reversed(every)}
     return {flow.ref: _outlined(flow, tools.get(flow.ref)) for flow in catalogue}
 
 

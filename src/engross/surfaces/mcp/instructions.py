@@ -41,7 +41,8 @@ def instructions(desk: Desk) -> str:
 def _outlined(desk: Desk, toolset: str) -> str:
     display = {one.namespace: one.display for one in desk.catalogue.aggregates}.get(toolset)
     count = len(desk.catalogue.tools([toolset]))
-    return f"{display}, {count} calls" if display else f"{count} calls"
+    calls = "1 call" if count == 1 else f"{count} calls"
+    return f"{display}, {calls}" if display else calls
 
 
 def _brief(desk: Desk) -> str:

@@ -1,4 +1,4 @@
-"""The short way: a plain call of a tool over HTTP in the later era of the protocol, answered without the SDK.
+"""The short way: a plain call of a tool in the later era of the protocol, answered without the SDK.
 
 The SDK takes every request apart and puts it together again several times over, which costs more than the call itself.
 Only a request that is plain in every respect is answered here. Whatever is not, if only in a trifle, is left to the SDK
@@ -8,8 +8,8 @@ just as it came: the rules are the SDK's, and a test sends the same requests bot
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from mcp_types import (
@@ -21,7 +21,6 @@ from mcp_types import (
 from mcp_types.methods import validate_client_request
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
-from starlette.types import Scope, Send
 
 from engross import __version__
 from engross.flows import Flow, Tool
@@ -32,6 +31,9 @@ from .calling import may_speak
 from .guide import GUIDES
 from .server import NAME, TITLE
 from .window import TOLD_IN_META, Visit, Window, circumstances
+
+if TYPE_CHECKING:
+    from starlette.types import Scope, Send
 
 METHOD = "tools/call"
 REQUEST = frozenset({"jsonrpc", "id", "method", "params"})
@@ -44,7 +46,6 @@ RISKY = 3
 """The tier from which a direct commit is usually to be confirmed."""
 SERVER = {SERVER_INFO_META_KEY: {"name": NAME, "title": TITLE, "version": __version__}}
 """Every result of the later era says whose it is."""
-_VERSIONS = {version.encode(): version for version in MODERN_PROTOCOL_VERSIONS}
 _PARAM = b"mcp-param-"
 _HEADER_OF_A_PARAMETER = b'"x-mcp-header"'
 # Whole numbers beyond 64 bits, which one JSON library keeps whole and another does not.
@@ -55,9 +56,16 @@ class Plain(NamedTuple):
     """A request that is plain in every respect."""
 
     id: str | int
+    name: str
     flow: Flow
     arguments: dict[str, Any]
     meta: Mapping[str, Any]
+
+    @property
+    def version(self) -> str:
+        """The version of the protocol that it is written in."""
+        version: str = self.meta[PROTOCOL_VERSION_META_KEY]
+        return version
 
 
 class Lane:
@@ -66,31 +74,38 @@ class Lane:
     def __init__(self, window: Window) -> None:
         self._window = window
         self._edition = -1
-        self._flows: dict[str, Flow] = {}
+        self._flows: dict[str, Flow | None] = {}
         self._envelopes: set[bytes] = set()
 
     async def answered(self, scope: Scope, headers: Mapping[bytes, bytes], body: bytes, send: Send) -> bool:
-        """Answer the request if it is plain; False if it is for the SDK, and nothing was sent."""
-        request = self._plain(scope, headers, body)
-        if request is None:
+        """Answer a request over HTTP if it is plain; False if it is for the SDK, and nothing was sent."""
+        request = self.plain(body) if _is_plain_head(scope, headers) else None
+        if request is None or not _agree(headers, request):
             return False
 
         def header(name: str) -> str | None:
             value = headers.get(name.encode())
             return None if value is None else value.decode("latin-1")
 
+        message = await self.answer(request, header)
+        if message is None:
+            return False
+        await send_json(send, 200, message)
+        return True
+
+    async def answer(self, request: Plain, header: Callable[[str], str | None]) -> bytes | None:
+        """The message that answers a plain request; None if it is for the SDK after all, and nothing was done."""
         window = self._window
         visit = Visit(window.desk, window.who(), window.surface, circumstances(request.meta, header))
         answer = await visit.call(request.flow.ref, request.arguments)
         if answer.code == codes.INPUT_REQUIRED or (_can_ask(request.meta) and confirm_token(answer) is not None):
-            # Nothing was done. The SDK's side knows how to ask.
-            return False
-        await send_json(send, 200, _message(request, answer))
-        return True
+            # The SDK's side knows how to ask.
+            return None
+        return _message(request, answer)
 
-    def _plain(self, scope: Scope, headers: Mapping[bytes, bytes], body: bytes) -> Plain | None:
-        version = _VERSIONS.get(headers.get(b"mcp-protocol-version", b""))
-        if version is None or not _is_plain_head(scope, headers) or _LARGE_NUMBER.search(body):
+    def plain(self, body: bytes) -> Plain | None:
+        """The request that a message is, if it is plain."""
+        if _LARGE_NUMBER.search(body):
             return None
         try:
             message = orjson.loads(body)
@@ -99,33 +114,37 @@ class Lane:
         if not _is_plain_message(message):
             return None
         params = message["params"]
-        flow = self._plain_flows().get(params["name"])
-        if flow is None or params["name"].encode() != headers[b"mcp-name"]:
-            return None
-        if not self._is_envelope(version, params["_meta"]):
+        flow = self._plain_flow(params["name"])
+        if flow is None or not self.is_envelope(params["_meta"]):
             return None
         if _may_ask(flow) and _can_ask(params["_meta"]):
             return None
-        return Plain(message["id"], flow, params["arguments"], params["_meta"])
+        return Plain(message["id"], params["name"], flow, params["arguments"], params["_meta"])
 
-    def _plain_flows(self) -> dict[str, Flow]:
+    def _plain_flow(self, name: str) -> Flow | None:
+        """The flow behind a tool, if calling it is all there is to it. Names that somebody made up are not kept."""
         desk = self._window.desk
         if self._edition != desk.edition:
             self._edition = desk.edition
-            self._flows = {tool.name: tool.flow for tool in desk.catalogue.tools() if self._is_plain_tool(tool)}
-        return self._flows
+            self._flows.clear()
+        if name not in self._flows:
+            tool = desk.find(name)
+            if tool is None or tool.name != name:
+                return None
+            self._flows[name] = tool.flow if self._is_plain_tool(tool) else None
+        return self._flows[name]
 
     def _is_plain_tool(self, tool: Tool) -> bool:
-        """Whether calling the flow behind a tool is all there is to it. What the desk hides is not there."""
         flow = tool.flow
-        if self._window.desk.find(tool.name) != tool or tool.name in GUIDES or flow.content:
+        if tool.name in GUIDES or flow.content:
             return False
         return not (may_speak(flow) and flow.writes) and _HEADER_OF_A_PARAMETER not in orjson.dumps(flow.published)
 
-    def _is_envelope(self, version: str, meta: dict[str, Any]) -> bool:
+    def is_envelope(self, meta: Mapping[str, Any]) -> bool:
         """Whether the envelope is one that the SDK lets through; clients send the same one over and over."""
         envelope = {name: value for name, value in meta.items() if name not in TOLD_IN_META}
-        if envelope.get(PROTOCOL_VERSION_META_KEY) != version or not envelope.keys() <= ENVELOPE:
+        version = envelope.get(PROTOCOL_VERSION_META_KEY)
+        if version not in MODERN_PROTOCOL_VERSIONS or not envelope.keys() <= ENVELOPE:
             return False
         if type(envelope.get(CLIENT_CAPABILITIES_META_KEY)) is not dict:
             return False
@@ -150,10 +169,16 @@ def _is_plain_head(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
         len(headers) == len(scope["headers"])
         and headers.get(b"mcp-method") == b"tools/call"
         and b"mcp-name" in headers
+        and b"mcp-protocol-version" in headers
         and headers.get(b"content-type") == b"application/json"
         and accepted in (b"application/json, text/event-stream", b"text/event-stream, application/json")
         and not any(name.startswith(_PARAM) for name in headers)
     )
+
+
+def _agree(headers: Mapping[bytes, bytes], request: Plain) -> bool:
+    """Do the headers say what the body says?"""
+    return headers[b"mcp-name"] == request.name.encode() and headers[b"mcp-protocol-version"] == request.version.encode()
 
 
 def _is_plain_message(message: Any) -> bool:

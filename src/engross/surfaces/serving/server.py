@@ -19,6 +19,7 @@ from engross.flows import Aggregate
 from engross.office import Office, Settings
 from engross.office.capabilities import open_office
 from engross.replies import Denied, Failed, codes
+from engross.surfaces.collector import spare_what_stays
 from engross.surfaces.desk import Desk
 
 from .app import App, make_app
@@ -48,6 +49,8 @@ class Address(NamedTuple):
     """The file with the owner's token; None when nobody is asked for one."""
     agent_token: Path | None = None
     """The file with the token of the owner's agent."""
+    own: tuple[tuple[str, str], ...] = ()
+    """The exposures that have a port to themselves, and where that is."""
 
     @property
     def mcp(self) -> str:
@@ -140,13 +143,16 @@ def serve(
             nobody=None if auth else _nobody(office),
             listeners={one.port: one for one in listeners},
         )
-        address = _address(office, place, auth)
+        address = _address(office, place, auth)._replace(
+            own=tuple((one.namespace, Place(one.address, one.port).url) for one in listeners)
+        )
         _Server(app, settings, patience, lambda: _begun(address, told)).run([listening, *more])
     _log.info("ended")
 
 
 def _begun(address: Address, told: Callable[[Address], None]) -> None:
     write_line(_log, logging.INFO, {"event": "serving", "url": address.url, "here": address.here})
+    spare_what_stays()
     told(address)
 
 

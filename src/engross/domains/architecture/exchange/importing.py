@@ -30,6 +30,7 @@ Tell = Callable[[float, float | None, str | None], None]
 
 ENDS = ("source_id", "target_id")
 MOST_HELD = 5_000
+"""More new things than this are not held until the commit."""
 TOLD_EVERY = 10_000
 
 MERGED = ("name", "description", "properties", "profile")
@@ -40,13 +41,10 @@ RELATIONSHIP_FIELDS = ("name", "description", "properties", "extra", "access_typ
 class Takeover:
     """One import on its way into a model."""
 
-    def __init__(
-        self, unit: Unit, parcel: Parcel, skipped: set[str], tell: Tell | None = None, most_held: int = MOST_HELD
-    ) -> None:
-        """`tell` is told how far it is; more than `most_held` new things are not held until the commit."""
+    def __init__(self, unit: Unit, parcel: Parcel, skipped: set[str], tell: Tell | None = None) -> None:
+        """`tell` is told how far it is."""
         self._unit = unit
         self._tell = tell or _to_nobody
-        self._most_held = most_held
         self._parcel = parcel
         self._skipped = skipped
         self.counts = dict.fromkeys(
@@ -145,7 +143,7 @@ class Takeover:
 
     def _create(self, kind: str, count: int, new: Iterable[tuple[str, dict[str, Any]]]) -> int:
         """State what is new; of very much, without holding it all."""
-        if count > self._most_held:
+        if count > MOST_HELD:
             return self._unit.append_all(f"{kind}Created", self._told(kind, count, new))
         for identifier, whole in new:
             self._unit.append(f"{kind}Created", identifier, 0, whole, fields=whole)
