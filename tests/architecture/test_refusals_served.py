@@ -372,3 +372,13 @@ def test_what_an_operator_asks_for_besides(tmp_path: Path, knobs: str, code: str
         over_rest = door.rest("architecture.create-element", "agent", **NEW, **arguments)
         assert over_rest["error"]["code"] == code
         door.http.close()
+
+
+@pytest.mark.requirement("NEW-05")
+def test_why_is_asked_over_rest_and_over_mcp(door: Door) -> None:
+    known = door.element("Node", "Turbine hall")
+    (found,) = door.made("record.why", of="Turbine hall")["found"]
+    assert (found["subject"], found["aggregate"]) == (known, "architecture")
+    told = door.mcp("whyElement", ref="Turbine hal")
+    assert told["error"]["code"] == "ELEMENT_NOT_FOUND"
+    assert told["error"]["suggestions"]["similar_elements"][0]["id"] == known

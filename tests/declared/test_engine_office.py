@@ -123,6 +123,37 @@ def test_an_agents_order_waits_for_a_person_and_then_goes_out_once(curator: Clie
     assert [asked.method for asked in erp.asked] == ["POST"]
 
 
+def test_an_agent_learns_what_came_of_what_it_proposed(curator: Client, desk: Desk) -> None:
+    agent = curator.as_("scout", "agent", ["contributor"])
+    asked = {"proposal_id": data(agent.call("test.order", {"sku": "A"}))["proposal"]["id"]}
+
+    def outcome(reader: Client) -> Any:
+        return data(reader.call("proposals.get-proposal", asked))["proposal"]["operations"][0].get("carried_out")
+
+    assert outcome(agent) is None
+    token = data(curator.call("proposals.get-proposal", asked))["approval_token"]
+    desk.status = 500
+    assert curator.call("proposals.review-proposal", {**asked, "decision": "approve", "approval_token": token}).ok
+    assert outcome(agent) == {"state": "pending"}
+
+
+def test_what_came_of_a_proposal_is_for_its_author_and_who_approved_it(curator: Client) -> None:
+    agent = curator.as_("scout", "agent", ["contributor"])
+    asked = {"proposal_id": data(agent.call("test.order", {"sku": "A"}))["proposal"]["id"]}
+    token = data(curator.call("proposals.get-proposal", asked))["approval_token"]
+    assert curator.call("proposals.review-proposal", {**asked, "decision": "approve", "approval_token": token}).ok
+    told = {}
+    for name, reader in {
+        "author": agent,
+        "approver": curator,
+        "other": curator.as_("eve", "human", ["curator"]),
+    }.items():
+        told[name] = data(reader.call("proposals.get-proposal", asked))["proposal"]["operations"][0]["carried_out"]
+    assert told["author"]["data"]["id"] == "o-0"
+    assert told["author"] == told["approver"]
+    assert told["other"] == {"state": "done"}
+
+
 def test_whoever_approves_at_a_shell_sees_what_is_sent_and_what_came_back(
     curator: Client, erp: Upstream, tmp_path: Path
 ) -> None:

@@ -43,6 +43,8 @@ capability:
           operations: {{ greet: {{ ref: words.greet, method: GET }} }}
 """
 
+SAID = "said.txt"
+
 
 def free_ports(count: int) -> list[int]:
     """Ports that nobody listens at."""
@@ -75,7 +77,8 @@ def arguments(paper: Path, ports: list[int]) -> list[object]:
 @pytest.fixture
 def office(paper: Path, ports: list[int]) -> Iterator[subprocess.Popen[str]]:
     """The office, served."""
-    process = start(*arguments(paper, ports), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with (paper.parent / SAID).open("wb") as said:
+        process = start(*arguments(paper, ports), stdout=said, stderr=subprocess.DEVNULL)
     try:
         wait_for(lambda: is_served(ports[0]))
         yield process
@@ -118,6 +121,12 @@ def test_an_exposure_is_reached_at_its_own_port_and_below_its_namespace(ports: l
     assert "greet" in own
     assert set(own) < set(all_)
     assert httpx2.get(f"{rest}/docs/Ada", headers={"Host": "evil.example"}).status_code >= 400
+
+
+@pytest.mark.usefixtures("office")
+def test_whoever_starts_it_is_told_the_ports(paper: Path, ports: list[int]) -> None:
+    said = paper.parent / SAID
+    wait_for(lambda: all(f":{port}" in said.read_text() for port in ports))
 
 
 def test_without_credentials_no_port_is_for_others(paper: Path, ports: list[int], tmp_path: Path) -> None:

@@ -116,6 +116,46 @@ def test_ten_thousand_corrections_are_counted_and_a_thousand_are_told(archive: A
     assert (len(told["corrections"]), told["corrections_in_all"]) == (1000, 10_000)
 
 
+@pytest.mark.requirement("DOC-10", "DOC-15")
+def test_of_too_many_corrections_those_that_replaced_something_are_told_first(archive: Archive) -> None:
+    many = "".join(f"K{number}::a -> b\n" for number in range(1_000))
+    told = envelope(archive.write(content=f"===D===\n{many}===END===\n===E===\nMETA:\n  A::1\n  A::2\n===END===\n"))
+    assert told["corrections_in_all"] > len(told["corrections"]) == 1000
+    assert (told["corrections"][0]["code"], told["corrections"][0]["before"]) == ("W_DUPLICATE", "A::1")
+
+
+@pytest.mark.requirement("DOC-12", "DOC-13")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"content": "some words", "schema": "META"},
+        {"content": None, "schema": "NONE"},
+        {"content": PLAN, "schema": "META", "format": "xml"},
+        {"content": PLAN},
+    ],
+)
+def test_a_refusal_to_show_a_document_has_the_whole_envelope(archive: Archive, arguments: dict[str, Any]) -> None:
+    told = envelope(archive.clara.documents.octave_eject(**arguments))
+    assert told["status"] == "error"
+    assert (told["output"], told["lossy"], told["fields_omitted"]) == ("", False, [])
+    assert (told["validation_status"], bool(told["errors"])) == ("UNVALIDATED", True)
+
+
+@pytest.mark.requirement("DOC-12")
+def test_a_dry_run_has_the_whole_envelope_too(archive: Archive) -> None:
+    told = envelope(archive.clara.documents.octave_write.dry_run(target_path="a.md", content=PLAN, schema="META"))
+    assert set(told) >= WHOLE
+    assert (told["canonical_hash"], told["validation_status"]) == (digest(PLAN), "VALIDATED")
+    assert "+STATUS::DRAFT\n" in told["diff"]
+
+
+@pytest.mark.requirement("DOC-05", "DOC-12")
+def test_changes_that_a_strict_reader_could_not_read_are_about_the_request(archive: Archive) -> None:
+    archive.written()
+    assert refused(archive.write(changes={"A": [{"b": {"c": 1}}]})) == [("E_INPUT", "E_INPUT")]
+    assert archive.text() == PLAN
+
+
 @pytest.mark.requirement("DOC-12")
 def test_blocks_ten_thousand_deep_are_written_and_changed(archive: Archive) -> None:
     depth = 10_000

@@ -18,6 +18,7 @@ import pytest
 
 from engross.calls import Principal
 from engross.replies import structured
+from engross.store import confined
 from engross.surfaces.client import Client, connect
 from tests.bed.offices import Offices
 from tests.bed.served import PATHS, ROOT, wait_for
@@ -111,6 +112,27 @@ def test_whoever_reads_meanwhile_sees_one_version_or_the_other(archive: Archive)
     assert seen
     assert all(seen)
     assert [one.name for one in archive.root.iterdir()] == ["plan.oct.md"]
+
+
+@pytest.mark.requirement("DOC-11")
+@pytest.mark.parametrize("nameless", [True, False])
+def test_asking_the_disk_for_room_leaves_nothing_to_be_found(
+    archive: Archive, monkeypatch: pytest.MonkeyPatch, nameless: bool
+) -> None:
+    archive.written()
+    seen: list[list[str]] = []
+    allocate = os.posix_fallocate
+
+    def looked(*given: int) -> None:
+        seen.append(os.listdir(archive.root))
+        allocate(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", looked)
+        if not nameless:
+            patch.setattr(confined, "NAMELESS", None)
+        done(archive.write(changes={"STATUS": "DONE"}))
+    assert seen == [["plan.oct.md"]]
 
 
 def write_on_a_full_disk(disk: Disk, elsewhere: Path) -> tuple[dict, bytes, list[str], dict]:

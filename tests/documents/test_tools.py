@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -158,6 +159,60 @@ def test_rest_answers_with_the_whole_envelope_and_a_fitting_status(
     assert answer.status_code == status
     assert set(answer.json()) >= WHOLE
     assert answer.json()["errors"][0]["code"] == code
+
+
+def over_a_pipe(served: Served, arguments: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Calls of octave_write by an agent of a process of its own, one after another."""
+    command = [*COMMAND, "mcp", "--data", str(served.folder), "--root", str(root_of(served))]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=plain() | {"ENGROSS_DOMAINS": "documents"},
+        text=True,
+    )
+    lines = [
+        orjson.dumps(
+            {
+                "jsonrpc": "2.0",
+                "id": number,
+                "method": "tools/call",
+                "params": {"name": "octave_write", "arguments": given, "_meta": META},
+            }
+        ).decode()
+        for number, given in enumerate(arguments)
+    ]
+    out, _ = process.communicate("\n".join(lines) + "\n", timeout=50)
+    return [orjson.loads(line)["result"]["structuredContent"] for line in out.splitlines()]
+
+
+@pytest.mark.faults
+@pytest.mark.requirement("DOC-08", "REL-03")
+def test_writes_over_every_surface_at_once_are_all_kept(served: Served) -> None:
+    path = "meeting.oct.md"
+    base = served.call("documents.octave-write", {"target_path": path, "content": PLAN}).json()["canonical_hash"]
+
+    def field(surface: str, number: int) -> dict[str, Any]:
+        return {"target_path": path, "changes": {f"{surface}_{number}": number}}
+
+    with ThreadPoolExecutor(8) as pool:
+        pipes = [pool.submit(over_a_pipe, served, [field(name, number) for number in range(5)]) for name in ("P", "Q")]
+        http = [pool.submit(over_mcp, served, "octave_write", field("M", number)) for number in range(10)]
+        rest = [pool.submit(served.call, "documents.octave-write", field("R", number)) for number in range(10)]
+        guarded = [
+            pool.submit(served.call, "documents.octave-write", {**field("G", number), "base_hash": base})
+            for number in range(6)
+        ]
+    told = [answer for pipe in pipes for answer in pipe.result()]
+    told += [answer.result()["structuredContent"] for answer in http]
+    told += [answer.result().json() for answer in rest]
+    assert [answer["errors"] for answer in told] == [[]] * 30
+    text = (root_of(served) / path).read_text()
+    wanted = {f"{name}_{number}::{number}" for name, count in zip("PQMR", (5, 5, 10, 10)) for number in range(count)}
+    assert wanted <= set(text.split("\n"))
+    won = [answer.result().json() for answer in guarded if answer.result().status_code == 200]
+    assert len(won) <= 1
+    assert text.count("\nG_") == len(won)
 
 
 def test_history_and_schemas_are_reached_over_rest(served: Served) -> None:

@@ -146,6 +146,7 @@ BAD = {
         "create-relationship",
         nobody=({**REFERS, "target_entity_id": NOBODY}, "ENTITY_NOT_FOUND"),
         no_type=({**REFERS, "relationship_type": "KNOWS"}, "INVALID_RELATIONSHIP_TYPE"),
+        no_word=({**REFERS, "relationship_type": SECRET}, "INVALID_RELATIONSHIP_TYPE"),
         circle=({**REFERS, "target_entity_id": JOHNNY_ID}, "CYCLE_DETECTED"),
         no_id=({**REFERS, "source_entity_id": SECRET}, "VALIDATION_ERROR"),
     ),

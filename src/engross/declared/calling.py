@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from engross.calls import Context
 from engross.replies import Coded, Denied, Failed, Invalid, Reply, codes
 
@@ -74,10 +76,12 @@ class Calling:
         return value
 
     async def own_flow(self, step: str, flow: Flow, arguments: Mapping[str, Any], key: str | None) -> Any:
-        """What another flow of the document answers."""
+        """What another flow of the document answers. Who may not call that one cannot do it through this one."""
         from .engine import Variant
         from .run import ran
 
+        if self._engine.office is not None:
+            self._engine.office.allow(flow.ref, self._context)
         missing = [one.name for one in flow.inputs.values() if one.required and one.name not in arguments]
         missing = [name for name in missing if flow.inputs[name].default is MISSING]
         if missing:
@@ -126,10 +130,16 @@ class Calling:
         self.acted = self.acted or changing
         try:
             if iscoroutinefunction(function):
-                return await function(inputs, outputs, values)
-            return await _on_a_thread(lambda: function(inputs, outputs, values))
+                output = await function(inputs, outputs, values)
+            else:
+                output = await _on_a_thread(lambda: function(inputs, outputs, values))
+            # A copy, as JSON has it: what the function keeps may change, and not everything is data.
+            return orjson.loads(orjson.dumps(output))
         except (Coded, asyncio.CancelledError):
             raise
+        except orjson.JSONEncodeError as error:
+            problem = f"{step} gave something that is no JSON value"
+            raise Failed(codes.STEP_FAILED, {"step": step}, data={"step": step, "problem": problem}) from error
         except Exception as crash:
             raise Failed(codes.STEP_FAILED, {"step": step}, data={"step": step}) from crash
 

@@ -44,7 +44,7 @@ from .model import (
 from .model import Skill as DeclaredSkill
 from .routing import route_fields
 from .schemas import RESULT, input_schema, output_schema
-from .semantics import is_safe
+from .semantics import is_destructive, is_safe
 from .spoken import offer_folder, speaker_of
 
 RISKY, USUAL = 3, 2
@@ -139,7 +139,7 @@ class _Compiler:
         if kind == "read":
             facets["controls"] = ()
         else:
-            facets["tier"] = RISKY if promised.destructive else USUAL
+            facets["tier"] = RISKY if is_destructive(self._document, flow) else USUAL
             facets["rehearses"] = True
         return home.define(kind, self._engine.handler(flow, given, outputs), **facets)
 

@@ -163,7 +163,12 @@ def _yaml(body: bytes, charset: str | None) -> Any:
     root = read(_text(body, charset), "response", faults)
     if root is None or faults.broken:
         raise Unreadable("it is no YAML, or more of it than is read")
-    return plain(root)
+    value = plain(root)
+    try:
+        orjson.dumps(value)
+    except orjson.JSONEncodeError as error:
+        raise Unreadable("it holds a number that is too large") from error
+    return value
 
 
 def _separated(separator: str) -> Callable[[bytes, str | None], Any]:

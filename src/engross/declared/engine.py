@@ -12,6 +12,7 @@ from engross.replies import Reply
 from .model import Client, Document, Flow, Output, Target, Value
 from .redaction import Redactor
 from .request import Blueprint
+from .schemas import RESULT, SAID_OF_CALLS, SAID_OF_WRITES
 from .ways import Ways
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ class OfficeCall(Protocol):
 
     def __call__(self, ref: str, arguments: Mapping[str, Any], context: Context, key: str | None) -> Awaitable[Reply]:
         """Call a flow as part of another call, with a key of its own if it may change something."""
+
+    def allow(self, ref: str, context: Context) -> None:
+        """Refuse a flow of the document to whoever may not call it by itself."""
 
     def fields(self, ref: str) -> Collection[str]:
         """The names of what a flow takes."""
@@ -74,12 +78,21 @@ class Outcome(NamedTuple):
     would: tuple[Mapping[str, Any], ...] = ()
     """In a dry run: the requests that were not made because they may change something."""
 
-    def answer(self) -> Answer:
-        """As the pipeline takes it: an object has its own fields, anything else is called `result`."""
+    def answer(self, said_of_calls: Collection[str] = SAID_OF_CALLS) -> Answer:
+        """As the pipeline takes it: an object has its own fields, anything else is called `result`.
+
+        So is, once more and as a whole, an object with fields that say something about the call itself.
+        """
+        data: dict[str, Any]
         if self.value is None:
-            data: Mapping[str, Any] = {}
+            data = {}
+        elif not isinstance(self.value, dict):
+            data = {RESULT: self.value}
+        elif self.value.keys().isdisjoint(said_of_calls):
+            data = self.value
         else:
-            data = self.value if isinstance(self.value, dict) else {"result": self.value}
+            data = {name: part for name, part in self.value.items() if name not in said_of_calls}
+            data[RESULT] = self.value
         return Answer(data, warnings=self.warnings, would=self.would)
 
 
@@ -124,7 +137,7 @@ class Engine:
             outcome: Outcome = yield Running(
                 lambda: self.arun(flow, arguments, context, key=key, variant=variant), context.deadline
             )
-            return outcome.answer()
+            return outcome.answer(SAID_OF_CALLS if isinstance(call, Context) else SAID_OF_WRITES)
 
         handle.__name__ = flow.name.replace("-", "_")
         handle.__doc__ = flow.description

@@ -13,10 +13,13 @@ from engross.replies import REGISTRY
 
 from .exposing import VARIABLE
 from .fault import Faults, near
-from .model import MISSING, Document, Flow, Input, McpExposes, Place, RestExposes, SkillExposes
+from .model import MISSING, Document, Flow, Input, McpExposes, Place, RestExposes, RestResource, SkillExposes
+from .schemas import RESULT, SAID_OF_CALLS, SAID_OF_WRITES
+from .semantics import is_safe
 
 RESERVED = frozenset(("v1", "mcp", "docs", "health", "metrics", "problems", "console", "openapi", "skills"))
 """Where the office itself is reached: nothing can be mounted there."""
+CREDENTIALS = frozenset(("authorization", "proxy-authorization", "cookie"))
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "number": (int, float),
@@ -37,6 +40,8 @@ def check_fitness(document: Document, faults: Faults) -> None:
             faults.error("V5", exposes.place, told)
         if isinstance(exposes, McpExposes):
             _check_addresses(exposes, faults)
+        elif isinstance(exposes, RestExposes):
+            _check_paths(exposes, faults)
     _check_once("tool", _tools(document), faults)
     _check_once("prompt", _prompts(document), faults)
     _check_once("skill", _skills(document), faults)
@@ -52,6 +57,12 @@ def _check_flow(flow: Flow, faults: Faults) -> None:
             told = f"{one.name} means one thing in every call: give the input another name."
             faults.error("V3", one.place, told)
         _check_input(one, faults)
+    for place, name in _answered(flow):
+        if name in (SAID_OF_CALLS if is_safe(flow) else SAID_OF_WRITES):
+            told = (
+                f"{name} says something about the call in every answer: the flow's own is found under {RESULT}.{name}."
+            )
+            faults.warning("V3", place, told)
     for example in flow.examples:
         for name in example.arguments:
             if name not in flow.inputs:
@@ -60,6 +71,15 @@ def _check_flow(flow: Flow, faults: Faults) -> None:
         if example.reply is not None and example.reply not in _message_keys():
             told = f"There is no reply {example.reply}."
             faults.error("V3", example.place, told, near(example.reply, _message_keys()))
+
+
+def _answered(flow: Flow) -> Iterator[tuple[Place, str]]:
+    """The fields that the answer of a flow is declared to have."""
+    yield from ((one.place, one.target[0]) for one in flow.mappings)
+    if flow.mode == "mock":
+        yield from ((one.place, one.name) for one in flow.outputs)
+    elif flow.mode == "call":
+        yield from ((part.place, name) for one in flow.outputs for name, part in one.properties.items())
 
 
 def _check_input(one: Input, faults: Faults) -> None:
@@ -112,6 +132,27 @@ def _check_addresses(exposes: McpExposes, faults: Faults) -> None:
             faults.error("V3", resource.place, f"{resource.uri}: {' '.join(error.complaints)}")
 
 
+def _check_paths(exposes: RestExposes, faults: Faults) -> None:
+    spellings: dict[str, RestResource] = {}
+    for resource in exposes.resources.values():
+        for part in resource.path.split("/"):
+            if part in (".", "..") or (VARIABLE.search(part) and not VARIABLE.fullmatch(part)):
+                faults.error("V3", resource.place, f"{part} cannot be a part of a path: a variable stands alone in it.")
+        first = spellings.setdefault(_shape(resource), resource)
+        if first.path.rstrip("/") != resource.path.rstrip("/"):
+            told = f"{resource.path} is the same address as {first.path} in line {first.place.line}: name it alike."
+            faults.error("V12", resource.place, told)
+        for operation in resource.operations.values():
+            for one in operation.inputs.values():
+                if one.where == "header" and one.name.lower() in CREDENTIALS:
+                    told = f"{one.name} carries what callers show to the office: it is not passed on."
+                    faults.error("V3", one.place, told)
+
+
+def _shape(resource: RestResource) -> str:
+    return VARIABLE.sub("{}", resource.path).rstrip("/")
+
+
 Named = Iterator[tuple[str, Place]]
 
 
@@ -146,9 +187,8 @@ def _routes(document: Document) -> Named:
     for exposes in document.exposes.values():
         if isinstance(exposes, RestExposes):
             for resource in exposes.resources.values():
-                shape = VARIABLE.sub("{}", resource.path).rstrip("/")
                 for operation in resource.operations.values():
-                    yield f"{operation.method} /{exposes.namespace}{shape}", operation.place
+                    yield f"{operation.method} /{exposes.namespace}{_shape(resource)}", operation.place
 
 
 def _shown(value: Any) -> str:

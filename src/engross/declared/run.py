@@ -281,7 +281,7 @@ class Run:
     def mark(self) -> tuple[Any, ...]:
         """What an answer depends on: the arguments, and who asks unless only upstreams are asked."""
         upstreams_only = all(target.kind == "operation" for target in self._targets) and not self._handlers
-        who = None if upstreams_only else self.context.principal
+        who = None if upstreams_only else (self.context.principal, tuple(sorted(self.context.pins.items())))
         outputs = tuple(output.place for output in self.variant.outputs)
         told = orjson.dumps(self.inputs, option=orjson.OPT_SORT_KEYS)
         return (self.context.tenant, who, self.flow.ref, self.flow.place, outputs, told)

@@ -10,6 +10,9 @@ from .model import MISSING, Flow, Input, Output
 Schema = dict[str, Any]
 RESULT = "result"
 """The field of an answer that is no object."""
+SAID_OF_CALLS = frozenset({"reply"})
+SAID_OF_WRITES = SAID_OF_CALLS | {"status", "warnings", "facts", "position", "idempotent_replay"}
+"""The fields in which an answer says something about the call itself."""
 
 
 def input_schema(inputs: Mapping[str, Input]) -> Schema:

@@ -20,6 +20,23 @@ def is_cacheable(flow: Flow) -> bool:
     return is_safe(flow) and flow.semantics is not None and flow.semantics.cacheable is True
 
 
+def is_destructive(document: Document, flow: Flow) -> bool:
+    """Does it, or a flow of the document that it calls, say that it takes something away?"""
+    seen: set[str] = set()
+    left = [flow]
+    while left:
+        one = left.pop()
+        if one.ref in seen or is_safe(one):
+            continue
+        if one.semantics is not None and one.semantics.destructive:
+            return True
+        seen.add(one.ref)
+        targets = [one.target, *(step.target for step in one.steps.values() if isinstance(step, CallStep))]
+        called = [document.flow(target.ref) for target in targets if target is not None and target.kind == "flow"]
+        left += [each for each in called if each is not None]
+    return False
+
+
 def target_changes(document: Document, flow: Flow, target: Target) -> bool:
     """May this call, in this flow, change anything? A safe flow is taken at its word, also where it posts."""
     if is_safe(flow):

@@ -48,6 +48,7 @@ def define(aggregate: Aggregate, kind: Kind, handler: Handler, **facets: Unpack[
         controls=tuple(given.pop("controls", controls_of(kind))),
         widened=given.pop("enforced", None),
         examples=tuple(given.pop("examples", ())),
+        refuses=tuple(given.pop("refuses", ())),
         **given,
     )
 

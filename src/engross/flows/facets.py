@@ -43,6 +43,8 @@ class Facets(TypedDict, total=False):
     dialect: Dialect
     consistency: Consistency
     determinism: Determinism
+    refuses: Sequence[str]
+    """Reply codes, as `codes.X`: the refusals and failures of its own, beyond those that any call may get."""
     controls: Sequence[str]
     limits: Limits
     rate: str | None

@@ -65,6 +65,7 @@ class Flow:
     examples: tuple[Example, ...] = ()
     consistency: Consistency = field(default_factory=Consistency)
     determinism: Determinism = field(default_factory=Determinism)
+    refuses: tuple[str, ...] = ()
     limits: Limits = LIMITS
     rate: str | None = None
     timeout_seconds: float = 30.0

@@ -6,6 +6,8 @@ import re
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
 
+from engross.replies import REGISTRY, codes
+
 from .controls import CONTROLS, NEVER_OWN
 from .definition import FlowDefinitionError
 from .names import is_kebab
@@ -67,6 +69,19 @@ def _tier(flow: Flow) -> str | None:
     return None if flow.tier in (1, 2, 3, 4) else f"The tier of a write is 1 (low) to 4 (critical), not {flow.tier}."
 
 
+def _refuses(flow: Flow) -> str | None:
+    for code in flow.refuses:
+        if not isinstance(code, str) or code not in REGISTRY:
+            meant = f"codes.{code}" if hasattr(codes, str(code)) else "a code of engross.replies.codes"
+            return f"It cannot refuse with {code!r}, which is no reply code: give {meant}."
+        entry = REGISTRY.entry(code)
+        if entry.type == "S" or entry.status != "active":
+            return f"It cannot refuse with {entry.key}: that is a success, or may not be sent."
+    if len(set(flow.refuses)) < len(flow.refuses):
+        return "A code is named twice in refuses: drop one of the two."
+    return None
+
+
 def _synchronous(flow: Flow) -> str | None:
     if iscoroutinefunction(flow.handler):
         return "Handlers are plain functions: define it without async."
@@ -117,5 +132,5 @@ def _controls(flow: Flow) -> str | None:
 
 _RULES = (
     *(_name, _description, _version, _semantics, _effect, _tier, _posture, _dialect, _rate, _timeout),
-    *(_arguments, _answers, _controls, _synchronous, _inline),
+    *(_arguments, _answers, _controls, _refuses, _synchronous, _inline),
 )

@@ -72,8 +72,7 @@ def written_value(data: object) -> Value:
         elif isinstance(item, Pair):
             inner = item.value
             if isinstance(inner, List) and any(isinstance(one, Pair) for one in inner.items):
-                message = f"the inline map of {item.key} holds another"
-                raise OctaveError("E_NESTED_INLINE_MAP", message, hint="use a block: a mapping of mappings")
+                raise _unfit(f"the inline map of {item.key} holds another", "a mapping of mappings makes a block")
             pending.append(inner)
     return value
 
@@ -162,5 +161,5 @@ def _is_atoms(data: object) -> bool:
     return isinstance(data, (list, tuple)) and all(_is_atom(item) or _is_atoms(item) for item in data)
 
 
-def _unfit(message: str) -> OctaveError:
-    return OctaveError("E_INPUT", message)
+def _unfit(message: str, hint: str | None = None) -> OctaveError:
+    return OctaveError("E_INPUT", message, hint=hint)

@@ -40,10 +40,11 @@ class Domain(NamedTuple):
 
 def built_in(around: Surroundings) -> list[Later]:
     """The domains that the settings name, none of them made yet."""
-    return [DOMAINS[name].later(name, around) for name in _chosen(around.settings)]
+    return [DOMAINS[name].later(name, around) for name in chosen_domains(around.settings)]
 
 
-def _chosen(settings: Settings) -> list[str]:
+def chosen_domains(settings: Settings) -> list[str]:
+    """The names of the domains that the settings ask for."""
     names = [name for part in settings.domains.split(",") if (name := part.strip())]
     for name in names:
         if name not in DOMAINS:

@@ -14,6 +14,7 @@ from engross.pipeline import Request
 from engross.replies import Failed, Reply, codes
 
 from .acceptance import Acceptances, difference, told_of
+from .built_in import chosen_domains
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -75,9 +76,21 @@ def _made(file: Path, settings: Settings, others: Collection[str], *, bound: boo
         found = checked(file, others, bound=bound)
         assert found.document is not None
         ways = Ways.of(private_hosts=settings.private_hosts, upstreams=settings.upstreams)
-        return compiled(Engine(found.document, found.binds, ways))
+        made = compiled(Engine(found.document, found.binds, ways))
     except BadDocument as bad:
         raise _unusable(file, bad.faults) from None
+    _refuse_domains(file, made, settings)
+    return made
+
+
+def _refuse_domains(file: Path, aggregates: Iterable[Aggregate], settings: Settings) -> None:
+    """A document adds to the office; it does not take the place of a part of it."""
+    taken = set(chosen_domains(settings))
+    for one in aggregates:
+        if one.namespace in taken:
+            problem = f"{one.namespace} is a domain of the office itself: choose another namespace"
+            told = {"file": str(file), "problem": problem}
+            raise Failed(codes.CONFIG_INVALID, {"setting": f"capability {file.name}"}, data=told)
 
 
 def _unusable(file: Path, faults: Iterable[Fault]) -> Failed:
@@ -131,6 +144,10 @@ class _Caller:
                 pins=context.pins,
             )
         )
+
+    def allow(self, ref: str, context: Context) -> None:
+        """Refuse a flow to whoever may not call it by itself."""
+        self._office.require_call(context, self._office.catalogue.flow(ref))
 
     def fields(self, ref: str) -> Collection[str]:
         """The names of what a flow takes, besides the fields that steer a call."""

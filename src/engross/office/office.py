@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from engross.calls import Caller, Clock, Context, Principal, Surface, instant, now
 from engross.flows import Aggregate, Catalogue, Flow
-from engross.governance import Knobs, Limits, PlanTokens, Policy
+from engross.governance import Knobs, Limits, PlanTokens, Policy, refusal
 from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, keyed_digest, rebuild_state, state_digest
 from engross.pipeline import (
     Answers,
@@ -125,6 +125,12 @@ class Office:
         """May this caller use the flow at all, whatever the arguments?"""
         context = self._context(caller.tenant, caller.principal, flow.ref, surface)
         return self._fittings.policy.may_call(context, flow).verdict != "deny"
+
+    def require_call(self, context: Context, flow: Flow) -> None:
+        """Refuse a flow to whoever may not call it, as a part of another call too."""
+        decision = self._fittings.policy.may_call(context._replace(flow=flow.ref), flow)
+        if decision.verdict == "deny":
+            raise refusal(decision, flow.ref)
 
     def require_admin(self, caller: Caller | None) -> None:
         """Refuse whoever may not look into how the office is run."""

@@ -10,6 +10,7 @@ from engross.ledger import Reader
 from engross.pipeline import Fittings, moved_since
 
 from .approval import approval_binding, judged_today
+from .carried_out import carried_out
 from .cursor import read_cursor, write_cursor
 from .plans import flows_moved
 
@@ -44,7 +45,7 @@ def whole(fittings: Fittings, reader: Reader, proposal: Proposal) -> dict[str, A
     shown: dict[str, Any] = {
         "proposal": {
             **proposal.as_data(reader.now),
-            "operations": [_operation(plan) for plan in proposal.plans],
+            "operations": [_operation(plan) | carried_out(reader, proposal, plan) for plan in proposal.plans],
             "based_on": proposal.base,
             "stale": bool(moved),
             "moved": moved,

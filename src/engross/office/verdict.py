@@ -12,6 +12,7 @@ from engross.pipeline import Fittings, moved_since, refuse_stale, stale
 from engross.replies import Invalid, codes
 
 from .approval import approval_binding, judged_today, may_decide
+from .carried_out import errand_key
 from .plans import Pieces, flows_moved, perform_plan
 from .rebase import rebase
 
@@ -160,8 +161,7 @@ def _receipt(fittings: Fittings, unit: Unit, proposal: Proposal, allowed: Decisi
 
 
 def _errand(plan: StoredPlan, proposal: Proposal) -> Errand:
-    # No client request id has a slash, so nobody can take this one beforehand.
-    return Errand(plan.flow, plan.arguments, plan.author, f"{proposal.id}/{plan.ordinal}")
+    return Errand(plan.flow, plan.arguments, plan.author, errand_key(proposal, plan))
 
 
 def _approve_in_part(

@@ -37,7 +37,6 @@ from .remember import (
 from .steps import Steps, Work, Write
 from .write import Call, Rehearsed, rehearsal, rehearsed_replay
 
-
 NOT_DONE = "not_done"
 """The outcome of a call that failed before it could change anything."""
 

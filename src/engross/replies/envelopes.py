@@ -127,15 +127,22 @@ def _documents_success(answer: Reply) -> dict[str, Any]:
     # This dialect has the field for something else; what became of a write has one of its own.
     if told["status"] in _DONE:
         told |= {"status": "success", "outcome": told["status"]}
+    would = told.get("answer")
+    if isinstance(would, Mapping):
+        # A dry run: what the write would say stands where the write says it.
+        told |= {name: would[name] for name in _OF_A_WRITE if name in would}
     return told
 
 
 _DONE = ("committed", "unchanged")
+_OF_A_WRITE = ("path", "canonical_hash", "corrections", "diff", "validation_status")
 _NOTHING: Mapping[str, Any] = {
     "path": "",
     "canonical": "",
     "canonical_hash": "",
     "output": "",
+    "lossy": False,
+    "fields_omitted": [],
     "diff": "",
     "corrections": [],
     "repairs": [],

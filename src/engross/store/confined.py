@@ -19,6 +19,8 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Without O_NONBLOCK a pipe in the place of a file would be waited for.
 LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+# Linux has files without a name; not on every file system, and nowhere else.
+NAMELESS = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") else None
 STAGED = ".staged"
 PIECE = 1 << 18
 LINKED = (errno.ELOOP, errno.ENOTDIR, errno.EMLINK)
@@ -90,10 +92,8 @@ class Folder:
 
     def try_out(self, size: int) -> None:
         """Take the room for a new file and give it back: raises what the disk would refuse it with."""
-        handle, name = self._staged("trial")
+        handle = self._nameless()
         try:
-            # Without a name before it has a size: whatever ends this process leaves nothing behind.
-            os.unlink(name, dir_fd=self._handle)
             _allocate(handle, size)
         finally:
             os.close(handle)
@@ -165,6 +165,18 @@ class Folder:
         if not stat.S_ISREG(found.st_mode):
             raise Astray(name)
         return found
+
+    def _nameless(self) -> int:
+        """A new file that is gone with whoever holds it open, however that ends."""
+        try:
+            if NAMELESS is not None:
+                return os.open(".", NAMELESS, 0o666, dir_fd=self._handle)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT):
+                raise
+        handle, name = self._staged("trial")
+        os.unlink(name, dir_fd=self._handle)
+        return handle
 
     def _staged(self, name: str) -> tuple[int, str]:
         """A new file with a name of its own that says for which it is meant."""

@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described, Example
 from engross.ledger import Reader
+from engross.replies import codes
 
 from .arguments import ACME_ID, GIVEN_BOTH, Answered, EntityId, EntityType, Limit, Offset, UserId
 from .duplicates import Pair, all_candidates, candidates_for
@@ -117,6 +118,7 @@ def _add_searching(memory: Aggregate, ways: Ways) -> None:
 
     @memory.read(
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND],
         examples=[
             Example("Of an entity", {"entity_id": ACME_ID}, given=GIVEN_BOTH),
             Example("Of all people", {"entity_type": "person"}, given=GIVEN_BOTH),

@@ -1,5 +1,6 @@
 """Relating entities, and looking around."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -24,6 +25,8 @@ from .ways import Ways
 
 JOHN_ID = entity_id("person", "John Doe")
 MOST_METADATA = 20_000
+_WORD = re.compile(r"[A-Za-z_]{1,40}")
+"""What may be repeated in a refusal: a word that was meant as a type, and nothing longer."""
 REFERS: Mapping[str, object] = {
     "relationship_type": "REFERS_TO",
     "source_entity_id": JOHN_ID,
@@ -104,6 +107,7 @@ def _add_relating(memory: Aggregate) -> None:
         semantics=Semantics(idempotent=True, destructive=False),
         enforced=ANY_TYPE,
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.INVALID_RELATIONSHIP_TYPE, codes.CYCLE_DETECTED],
         examples=[
             Example("A person refers to a company", REFERS, given=GIVEN_BOTH, reply="CREATED"),
             Example(
@@ -121,6 +125,7 @@ def _add_relating(memory: Aggregate) -> None:
 
     @memory.read(
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.INVALID_RELATIONSHIP_TYPE],
         examples=[Example("Of a person", {"entity_id": JOHN_ID}, given=RELATED)],
     )
     def list_relationships(reader: Reader, arguments: ListRelationships) -> Answered:
@@ -143,6 +148,7 @@ def _add_relating(memory: Aggregate) -> None:
 def _add_looking(memory: Aggregate) -> None:
     @memory.read(
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.INVALID_RELATIONSHIP_TYPE],
         examples=[
             Example("One step", {"entity_id": JOHN_ID}, given=RELATED),
             Example("Nobody", {"entity_id": "ent_nobody"}, reply="ENTITY_NOT_FOUND"),
@@ -166,6 +172,7 @@ def _add_looking(memory: Aggregate) -> None:
 
     @memory.read(
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.RECORD_NOT_FOUND],
         examples=[
             Example("Around a person", {"node_id": JOHN_ID}, given=RELATED),
             Example("Around a record", {"node_id": "$0.source_id", "node_type": "record"}, given=GIVEN_BOTH),
@@ -246,7 +253,7 @@ def _known_types(types: Sequence[str], field: str) -> list[str]:
         if kind not in RELATIONSHIP_TYPES:
             raise Invalid(
                 codes.INVALID_RELATIONSHIP_TYPE,
-                {"type": kind[:80]},
+                {"type": kind if _WORD.fullmatch(kind) else "this"},
                 field=field,
                 suggestions={
                     "did_you_mean": nearest(kind.upper(), RELATIONSHIP_TYPES),

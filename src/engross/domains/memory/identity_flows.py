@@ -52,6 +52,7 @@ def add_identity_flows(memory: Aggregate, ways: Ways) -> None:
         tier=3,
         owner_field="user_id",
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.ENTITY_ALREADY_MERGED, codes.MERGE_TARGET_ALREADY_MERGED],
         examples=[
             Example(
                 "It must be confirmed",
@@ -74,6 +75,7 @@ def add_identity_flows(memory: Aggregate, ways: Ways) -> None:
         owner_field="user_id",
         semantics=Semantics(destructive=False),
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.ENTITY_NOT_MERGED],
         examples=[Example("One that stands alone", {"entity_id": JANE}, given=GIVEN, reply="ENTITY_NOT_MERGED")],
     )
     def unmerge_entities(unit: Unit, arguments: UnmergeEntities) -> Answered:

@@ -35,6 +35,7 @@ def add_retract_flows(memory: Aggregate, ways: Ways) -> None:
         tier=3,
         owner_field="user_id",
         answers=None,
+        refuses=[codes.SOURCE_NOT_FOUND],
         examples=[
             Example(
                 "It must be confirmed",

@@ -79,6 +79,7 @@ def add_schema_flows(memory: Aggregate, ways: Ways) -> None:
         tier=3,
         exposed=False,
         answers=None,
+        refuses=[codes.SCHEMA_NOT_FOUND],
         examples=[
             Example(
                 "It must be confirmed",

@@ -98,6 +98,7 @@ def _add_snapshot(memory: Aggregate) -> None:
     @memory.read(
         inline=True,
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND],
         examples=[
             Example("Today", OF_ACME, given=GIVEN_ACME),
             Example("Before anything was known", {**OF_ACME, "at": "2000-01-01"}, given=GIVEN_ACME),
@@ -127,6 +128,7 @@ def _add_snapshot(memory: Aggregate) -> None:
 
     @memory.read(
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND],
         examples=[Example("Since the year 2000", {**OF_ACME, "before": "2000-01-01"}, given=GIVEN_ACME)],
     )
     def diff_entity(reader: Reader, arguments: DiffEntity) -> Answered:
@@ -145,6 +147,7 @@ def _add_snapshot(memory: Aggregate) -> None:
 def _add_sources(memory: Aggregate) -> None:
     @memory.read(
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND],
         examples=[
             Example("All of them", OF_ACME, given=GIVEN_ACME),
             Example("Nobody", NOBODY, reply="ENTITY_NOT_FOUND"),
@@ -165,6 +168,7 @@ def _add_sources(memory: Aggregate) -> None:
     @memory.read(
         answers=None,
         normaliser=_field_by_either_name,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.FIELD_NOT_FOUND],
         examples=[
             Example("Where a value comes from", {**OF_ACME, "field": "domain"}, given=GIVEN_ACME),
             Example("No such field", {**OF_ACME, "field": "dommain"}, given=GIVEN_ACME, reply="FIELD_NOT_FOUND"),
@@ -177,6 +181,7 @@ def _add_sources(memory: Aggregate) -> None:
     @memory.read(
         answers=None,
         normaliser=_field_by_either_name,
+        refuses=[codes.ENTITY_NOT_FOUND, codes.FIELD_NOT_FOUND],
         examples=[Example("Why this value", {**OF_ACME, "field": "domain"}, given=GIVEN_ACME)],
     )
     def explain_field(reader: Reader, arguments: OneField) -> Answered:
@@ -194,6 +199,7 @@ def _add_correction(memory: Aggregate) -> None:
         owner_field="user_id",
         semantics=Semantics(idempotent=True, destructive=False),
         answers=None,
+        refuses=[codes.ENTITY_NOT_FOUND],
         examples=[
             Example("Put a field right", correction, given=GIVEN_ACME, reply="CREATED"),
             Example(

@@ -142,6 +142,7 @@ def _show_whole(answer: Reply) -> None:
         "decisions": [
             {name: value for name, value in one.items() if value is not None} for one in proposal["decisions"]
         ],
+        "carried out": [one["carried_out"] for one in proposal["operations"] if "carried_out" in one],
         "moved since": proposal["moved"],
     }
     print_fields({name: value for name, value in told.items() if value not in (None, [])})

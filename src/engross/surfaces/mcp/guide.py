@@ -76,6 +76,7 @@ def describe_flow(visit: Visit, arguments: OneFlow) -> Mapping[str, Any]:
         "hints": tool.hints,
         "risk_tier": flow.tier,
         "consistency": flow.consistency.tier,
+        "max_delay_ms": flow.consistency.max_delay_ms,
         "deterministic": flow.determinism.deterministic,
         "deprecated_since": flow.deprecated_since,
         "examples": [
@@ -83,7 +84,13 @@ def describe_flow(visit: Visit, arguments: OneFlow) -> Mapping[str, Any]:
             for one in flow.examples
         ],
         "errors": [
-            {"message_key": entry.key, "code": entry.code, "type": entry.type, "advice": entry.advice}
+            {
+                "message_key": entry.key,
+                "code": entry.code,
+                "type": entry.type,
+                "retryable": entry.retryable,
+                "advice": entry.advice,
+            }
             for entry in refusals_of(flow)
         ],
     }

@@ -178,7 +178,9 @@ def _is_plain_head(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
 
 def _agree(headers: Mapping[bytes, bytes], request: Plain) -> bool:
     """Do the headers say what the body says?"""
-    return headers[b"mcp-name"] == request.name.encode() and headers[b"mcp-protocol-version"] == request.version.encode()
+    return (
+        headers[b"mcp-name"] == request.name.encode() and headers[b"mcp-protocol-version"] == request.version.encode()
+    )
 
 
 def _is_plain_message(message: Any) -> bool:

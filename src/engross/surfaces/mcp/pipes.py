@@ -86,18 +86,26 @@ class Lines:
 
 
 class Pen:
-    """Writes text. A client that has stopped reading is not written to, and that is no failure of ours."""
+    """Writes messages. A client that has stopped reading is not written to, and that is no failure of ours."""
 
     def __init__(self, outgoing: BinaryIO, writer: asyncio.StreamWriter | None) -> None:
         self._outgoing = outgoing
         self._writer = writer
+        self._one_at_a_time = asyncio.Lock()
 
     async def write(self, text: str) -> None:
         """Write one message with its end of line."""
-        data = text.encode("utf-8", "replace")
+        await self._write(text.encode("utf-8", "replace"))
+
+    async def write_line(self, line: bytes) -> None:
+        """Write one message that has no end of line yet."""
+        await self._write(line + b"\n")
+
+    async def _write(self, data: bytes) -> None:
         with suppress(OSError):
             if self._writer is None:
-                await asyncio.to_thread(self._outgoing.write, data)
+                async with self._one_at_a_time:
+                    await asyncio.to_thread(self._outgoing.write, data)
             else:
                 self._writer.write(data)
                 await self._writer.drain()

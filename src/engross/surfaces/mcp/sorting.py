@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import NamedTuple
 
+import anyio
 import mcp_types as types
 import orjson
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp.shared.dispatcher import coerce_request_id
-from mcp_types import CONNECTION_CLOSED
+from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
+from mcp_types import CONNECTION_CLOSED, ErrorData
 
 from engross.replies import Trace, record_crash
 
@@ -21,82 +26,105 @@ from .pipes import Lines, Pen
 from .protocol import crashed
 
 _TAKEN_BACK = "notifications/cancelled"
+_GONE = ErrorData(code=CONNECTION_CLOSED, message="Connection closed")
+
+Left = MemoryObjectSendStream[bytes]
+"""Takes the lines that are left for the SDK."""
+
+
+class Running(NamedTuple):
+    """A call under way."""
+
+    id: types.RequestId
+    task: asyncio.Task[None]
 
 
 class Sorting:
-    """The lines that are left for the SDK, and the calls that were answered without it."""
+    """The lines that are left for the SDK. When they end, the calls that were answered without it have ended too."""
 
-    def __init__(self, lines: Lines, lane: Lane, pen: Pen) -> None:
+    def __init__(self, lines: Lines, lane: Lane, pen: Pen, parting_seconds: float) -> None:
+        """`parting_seconds` is how long calls may go on when there are no more lines."""
         self._lines = lines
         self._lane = lane
         self._pen = pen
+        self._parting_seconds = parting_seconds
         self._is_modern: bool | None = None
-        self._left: asyncio.Queue[bytes | None] = asyncio.Queue(1)
-        self._running: dict[types.RequestId, asyncio.Task[None]] = {}
+        self._running: dict[types.RequestId, Running] = {}
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        sorting = asyncio.create_task(self._sort())
+        left, found = anyio.create_memory_object_stream[bytes](0)
+        sorting = asyncio.create_task(self._sort(left))
         try:
-            while (line := await self._left.get()) is not None:
-                yield line
+            async with found:
+                async for line in found:
+                    yield line
+            await sorting
         finally:
             sorting.cancel()
 
     def note(self, message: types.JSONRPCMessage) -> None:
-        """Take note of a message that the SDK gets: the first request, and whatever takes a call back."""
-        if isinstance(message, types.JSONRPCRequest):
-            if self._is_modern is None:
-                meta = (message.params or {}).get("_meta")
-                opens = message.method != "initialize" and isinstance(meta, dict)
-                self._is_modern = opens and self._lane.is_envelope(meta or {})
+        """Take note of what the SDK gets: the first request, and whatever takes a call back."""
+        if isinstance(message, types.JSONRPCRequest) and self._is_modern is None:
+            meta = (message.params or {}).get("_meta")
+            opens = message.method != "initialize" and isinstance(meta, dict)
+            self._is_modern = opens and self._lane.is_envelope(meta or {})
         elif isinstance(message, types.JSONRPCNotification) and message.method == _TAKEN_BACK:
-            number = (message.params or {}).get("requestId")
-            if type(number) in (str, int):
-                self._take_back(coerce_request_id(number))
+            taken_back = cancelled_request_id_from_params(message.params)
+            if taken_back is not None:
+                self._give_up(coerce_request_id(taken_back))
 
-    async def settle(self, seconds: float) -> None:
-        """Wait for the calls that run, but not for ever: those that take longer are told that this is the end."""
-        if self._running:
-            await asyncio.wait(self._running.values(), timeout=seconds)
-        for number in list(self._running):
-            self._take_back(number)
-            error = types.ErrorData(code=CONNECTION_CLOSED, message="Connection closed")
-            await self._pen.write_line(_error(number, error))
+    async def _sort(self, left: Left) -> None:
+        # Who takes no more lines needs none.
+        with suppress(anyio.BrokenResourceError):
+            async with left:
+                async for line in self._lines:
+                    request = self._lane.plain(line) if self._is_modern else None
+                    if request is None or not self._begun(request, line, left):
+                        await left.send(line)
+                await self._part()
 
-    async def _sort(self) -> None:
-        async for line in self._lines:
-            request = self._lane.plain(line) if self._is_modern else None
-            number = None if request is None else coerce_request_id(request.id)
-            if request is None or number is None or number in self._running:
-                await self._left.put(line)
-            else:
-                self._running[number] = asyncio.create_task(self._answer(number, request, line))
-        await self._left.put(None)
+    def _begun(self, request: Plain, line: bytes, left: Left) -> bool:
+        """Begin a call, unless there is one with its id already."""
+        number = coerce_request_id(request.id)
+        if number in self._running:
+            return False
+        task = asyncio.create_task(self._answer(number, request, line, left))
+        self._running[number] = Running(request.id, task)
+        return True
 
-    async def _answer(self, number: types.RequestId, request: Plain, line: bytes) -> None:
+    async def _answer(self, number: types.RequestId, request: Plain, line: bytes, left: Left) -> None:
         try:
             answer = await self._lane.answer(request, _no_header)
         except Exception as crash:
             trace = Trace.new()
             record_crash(trace.trace_id, crash, METHOD)
             answer = _error(request.id, crashed(trace.trace_id).error)
-        finally:
-            self._running.pop(number, None)
         if answer is None:
-            await self._left.put(line)
+            await left.send(line)
+            self._running.pop(number, None)
         else:
+            self._running.pop(number, None)
             await self._pen.write_line(answer)
 
-    def _take_back(self, number: types.RequestId) -> None:
-        task = self._running.pop(number, None)
-        if task is not None:
-            task.cancel()
+    def _give_up(self, number: types.RequestId) -> Running | None:
+        call = self._running.pop(number, None)
+        if call is not None:
+            call.task.cancel()
+        return call
+
+    async def _part(self) -> None:
+        """Wait for the calls under way, but not for ever: those that take longer are told that this is the end."""
+        if self._running:
+            await asyncio.wait([call.task for call in self._running.values()], timeout=self._parting_seconds)
+        for number in list(self._running):
+            if (call := self._give_up(number)) is not None:
+                await self._pen.write_line(_error(call.id, _GONE))
 
 
 def _no_header(name: str) -> None:
     """A pipe has no headers."""
 
 
-def _error(number: types.RequestId, error: types.ErrorData) -> bytes:
+def _error(number: types.RequestId, error: ErrorData) -> bytes:
     told = error.model_dump(by_alias=True, exclude_unset=True)
     return orjson.dumps({"jsonrpc": "2.0", "id": number, "error": told})

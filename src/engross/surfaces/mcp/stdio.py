@@ -21,8 +21,11 @@ from pydantic import ValidationError
 from engross.calls import Caller
 from engross.surfaces.desk import Desk
 
-from .pipes import Lines, claimed, pen_for, source_of
+from .lane import Lane
+from .pipes import Lines, Pen, claimed, pen_for, source_of
 from .server import make_server
+from .sorting import Sorting
+from .window import Window
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest line. Larger files go in by REST or the command line."""
@@ -35,18 +38,25 @@ ENDLESS = ("subscriptions/listen",)
 
 async def serve_stdio(desk: Desk, caller: Caller) -> None:
     """Serve one client until it closes our standard input."""
-    server = make_server(desk, lambda: caller, "mcp-stdio")
     with claimed() as wire:
         lines = Lines(await source_of(wire.incoming), MOST_BYTES, TOO_LONG)
         pen = await pen_for(wire.outgoing)
         try:
-            async with stdio_server(cast(Any, lines), cast(Any, pen)) as (reading, writing):
-                unanswered = Unanswered()
-                answers = Answers(writing, unanswered)
-                messages = Messages(reading, answers, unanswered)
-                await server.run(messages, answers, server.create_initialization_options())
+            await converse(desk, caller, lines, pen)
         finally:
             await pen.finish(PARTING_SECONDS)
+
+
+async def converse(desk: Desk, caller: Caller, lines: Lines, pen: Pen, lane: type[Lane] = Lane) -> None:
+    """Answer what comes in lines until they end; `lane` is the short way for plain calls."""
+    window = Window(desk, lambda: caller, "mcp-stdio")
+    server = make_server(*window)
+    sorting = Sorting(lines, lane(window), pen, PARTING_SECONDS)
+    async with stdio_server(cast(Any, sorting), cast(Any, pen)) as (reading, writing):
+        unanswered = Unanswered()
+        answers = Answers(writing, unanswered)
+        messages = Messages(reading, answers, unanswered, sorting)
+        await server.run(messages, answers, server.create_initialization_options())
 
 
 class Unanswered:
@@ -113,11 +123,16 @@ class Messages:
     """The SDK's stream of messages from the client; what is no message is answered here."""
 
     def __init__(
-        self, stream: ReadStream[SessionMessage | Exception], answers: Answers, unanswered: Unanswered
+        self,
+        stream: ReadStream[SessionMessage | Exception],
+        answers: Answers,
+        unanswered: Unanswered,
+        sorting: Sorting,
     ) -> None:
         self._stream = stream
         self._answers = answers
         self._unanswered = unanswered
+        self._sorting = sorting
 
     @property
     def last_context(self) -> Context | None:
@@ -144,6 +159,7 @@ class Messages:
                 await self._unanswered.settled()
                 raise
             if isinstance(item, SessionMessage):
+                self._sorting.note(item.message)
                 if isinstance(item.message, types.JSONRPCRequest | types.JSONRPCNotification):
                     self._unanswered.note(item.message)
                 return item

@@ -16,7 +16,6 @@ from .asked import Asked
 
 Header = tuple[bytes, bytes]
 NOSNIFF = (b"x-content-type-options", b"nosniff")
-NO_STORE = b"no-store"
 _REPLY_JSON = REPLY_JSON.encode()
 
 
@@ -60,11 +59,8 @@ def refuse_address(scope: Scope) -> NoReturn:
 
 def wants_reply(scope: Scope) -> bool:
     """Does the client read Replies as they are?"""
-    # No generator here: it would be asked once per header, for every answer there is.
-    for name, value in scope["headers"]:
-        if name == b"accept" and _REPLY_JSON in value.lower():
-            return True
-    return False
+    accepted = b",".join([value for name, value in scope["headers"] if name == b"accept"])
+    return _REPLY_JSON in accepted.lower()
 
 
 async def send_bytes(send: Send, status: int, media_type: str, content: bytes, headers: Mapping[str, str]) -> None:

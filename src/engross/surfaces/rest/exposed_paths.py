@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,9 +18,13 @@ CALLING = ("traceparent", "correlation", "timeout")
 def exposed_paths(desk: Desk, responses: Callable[[Flow], Json], about: Callable[[Flow], Json]) -> Json:
     """The paths, each with its methods."""
     paths: Json = {}
+    names: Counter[str] = Counter()
     for route in desk.catalogue.routes:
         flow = desk.catalogue.flow(route.ref)
-        operation = _operation(route, flow, desk)
+        # A tool's name has no dot, so this one cannot be another's.
+        name = f"{route.namespace}.{route.name}.{route.method.lower()}"
+        names[name] += 1
+        operation = _operation(route, flow, name if names[name] == 1 else f"{name}.{names[name]}")
         told = {**operation, "responses": responses(flow), **about(flow)}
         paths.setdefault(route.address, {})[route.method.lower()] = told
     return paths
@@ -31,12 +36,11 @@ def exposed_tags(desk: Desk) -> Iterable[Json]:
     return ({"name": name, "description": f"What is exposed below `/{name}`."} for name in names)
 
 
-def _operation(route: Route, flow: Flow, desk: Desk) -> Json:
+def _operation(route: Route, flow: Flow, name: str) -> Json:
     fields = [field for field in route.fields_for(flow.own_fields) if not field.fixed]
     named = [parameter(name) for name in (*CALLING, *_written(flow))]
     operation: Json = {
-        # A tool's name has no dot, so this one cannot be another's.
-        "operationId": f"{route.namespace}.{route.name}.{route.method.lower()}",
+        "operationId": name,
         "tags": [route.namespace],
         "summary": route.title or flow.title,
         "description": route.description or flow.description,

@@ -51,10 +51,8 @@ class Skills:
         await send_bytes(send, 200, media_type, content, headers)
 
     def _shown(self, scope: Scope) -> tuple[str, bytes, Mapping[str, str]]:
-        before, _, below = scope["path"].partition("/skills")
-        namespace = before.strip("/")
-        skills = tuple(one for one in self._desk.catalogue.skills if namespace in ("", one.namespace))
-        parts = [part for part in below.split("/") if part]
+        namespace, parts = _asked_for(scope["path"])
+        skills = tuple(one for one in self._desk.catalogue.skills if namespace in (None, one.namespace))
         if not parts:
             return _json(_listed(skills))
         skill = next((one for one in skills if one.name == parts[0]), None)
@@ -64,14 +62,24 @@ class Skills:
             return _json(_told(skill))
         if skill.files is None or parts[1] not in ("contents", "download"):
             refuse_address(scope)
-        if parts[1] == "download" and len(parts) == 2:
+        if parts[1:] == ["download"]:
             name = {"content-disposition": f'attachment; filename="{skill.name}.zip"'}
             return ZIP, _packed(skill.files), {**SAVED, **name}
-        if parts[1] == "contents" and len(parts) == 2:
+        if parts[1:] == ["contents"]:
             return _json(
                 {"name": skill.name, "files": [_file(path, skill.files[path]) for path in sorted(skill.files)]}
             )
-        return _content(scope, skill.files, scope["path"].partition("/contents/")[2])
+        if parts[1] != "contents":
+            refuse_address(scope)
+        return _content(scope, skill.files, "/".join(parts[2:]))
+
+
+def _asked_for(path: str) -> tuple[str | None, list[str]]:
+    """The namespace, if one is named before `skills`, and what is asked for below that."""
+    parts = path.strip("/").split("/")
+    if parts[0] == "skills":
+        return None, parts[1:]
+    return parts[0], parts[2:]
 
 
 def _json(data: Mapping[str, Any]) -> tuple[str, bytes, Mapping[str, str]]:

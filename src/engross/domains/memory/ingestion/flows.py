@@ -73,6 +73,7 @@ def _add_ingest(memory: Aggregate, ways: Ways) -> None:
         limits=LIMITS,
         rate=RATE,
         timeout_seconds=SECONDS,
+        refuses=[codes.FILE_TOO_LARGE, codes.RECORD_NOT_FOUND],
         examples=[
             Example("An invoice", INGESTED, reply="CREATED"),
             Example("The same file again", INGESTED, given=(A_SOURCE,), reply="NO_EFFECT"),
@@ -109,6 +110,7 @@ def _add_submit_payload(memory: Aggregate) -> None:
         answers=None,
         semantics=Semantics(idempotent=True, destructive=False),
         rate=RATE,
+        refuses=[codes.UNKNOWN_CAPABILITY],
         examples=[
             Example("An invoice", SUBMITTED, reply="CREATED"),
             Example("The same again", SUBMITTED, given=(("memory.submit-payload", SUBMITTED),), reply="NO_EFFECT"),
@@ -148,6 +150,7 @@ def _add_reinterpret(memory: Aggregate, ways: Ways) -> None:
         determinism=Determinism(False, "a model may answer otherwise; what it answered is recorded and replays"),
         rate=RATE,
         timeout_seconds=SECONDS,
+        refuses=[codes.SOURCE_NOT_FOUND, codes.RECORD_NOT_FOUND, codes.QUOTA_EXCEEDED, codes.ANALYSIS_FAILED],
         examples=[
             Example(
                 "By the rules of today",
