@@ -114,7 +114,7 @@ def element() -> dict[str, Any]:
     number = next(_numbers)
     return {
         "type": TYPES[number % len(TYPES)],
-        "name": f"{FIRST[number % len(FIRST)]} {SECOND[number % len(SECOND)]} n{number}",
+        "name": f"{FIRST[number % len(FIRST)]} {number} {SECOND[number % len(SECOND)]}",
         "description": f"Takes part in measurement {number}",
     }
 

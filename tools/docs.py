@@ -16,9 +16,19 @@ from engross.replies import generate as replies
 
 ROOT = Path(__file__).resolve().parent.parent
 
+
+def _actions() -> Mapping[Path, str]:
+    # A script finds its own folder, not the one that the folder is in.
+    sys.path.append(str(ROOT))
+    from tools.actions import outputs
+
+    return outputs()
+
+
 # Each returns the files it generates with the text that they should have. Add a line to add a page.
 GENERATORS: list[Callable[[], Mapping[Path, str]]] = [
     replies.outputs,
+    _actions,
 ]
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,11 @@ def test_the_difference_is_nothing_where_callers_are_told_the_same() -> None:
     assert difference({"tool a": {"x": 1}}, {"tool a": {"x": 1}}) == ""
     lines = difference({"tool a": {"x": 1}, "tool b": {}}, {"tool a": {"x": 2}, "tool c": {}}).splitlines()
     assert [line for line in lines if not line.startswith(" ")] == ["~ tool a", "- tool b", "+ tool c"]
+
+
+def test_of_those_who_accept_at_once_nobody_is_forgotten(tmp_path: Path) -> None:
+    papers = [tmp_path / f"{number}.yaml" for number in range(40)]
+    with ThreadPoolExecutor(8) as many:
+        list(many.map(lambda paper: Acceptances(tmp_path).put(paper, paper.stem, {}), papers))
+    kept = [Acceptances(tmp_path).get(paper) for paper in papers]
+    assert [one.digest for one in kept if one is not None] == [paper.stem for paper in papers]

@@ -1,4 +1,4 @@
-"""A dry run of a flow that writes: it reads what it needs, changes nothing, and tells each request that it would make."""
+"""A dry run of a flow that writes: it reads, changes nothing, and tells each request that it would make."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from engross.flows import (
     Semantics,
     schema_of,
 )
+from engross.replies import codes
 
 
 class CountBooks(TypedDict):
@@ -318,6 +319,44 @@ def test_every_flow_carries_its_consistency_and_determinism() -> None:
 def test_a_promise_with_a_hole_is_refused(wrong: Callable[[], object]) -> None:
     with pytest.raises(FlowDefinitionError):
         wrong()
+
+
+@pytest.mark.requirement("MEM-38")
+def test_a_flow_names_what_it_may_be_refused_with() -> None:
+    shelf = Aggregate("shelf", "Shelf")
+    assert shelf.define("read", nothing, name="look").refuses == ()
+    flow = shelf.define("read", nothing, name="find", refuses=[codes.RECORD_NOT_FOUND, codes.STORE_FULL])
+    assert flow.refuses == (codes.RECORD_NOT_FOUND, codes.STORE_FULL)
+
+
+@pytest.mark.requirement("MEM-38")
+@pytest.mark.parametrize(
+    "refuses",
+    [
+        ["WA-RES-I-999"],
+        ["RECORD_NOT_FOUND"],
+        [None],
+        [["WA-RES-I-007"]],
+        codes.RECORD_NOT_FOUND,
+        [codes.READ_OK],
+        [codes.OUTSIDE_SCOPE],
+        [codes.RECORD_NOT_FOUND, codes.RECORD_NOT_FOUND],
+    ],
+    ids=["unknown", "a key", "nothing", "a list", "no list", "a success", "reserved", "twice"],
+)
+def test_a_code_that_cannot_be_answered_is_refused(refuses: Any) -> None:
+    shelf = Aggregate("shelf", "Shelf")
+    with pytest.raises(FlowDefinitionError) as refused:
+        shelf.define("read", nothing, name="look", refuses=refuses)
+    assert len(refused.value.complaints) == 1
+
+
+@pytest.mark.shows_text
+def test_whoever_gives_the_key_of_a_code_is_told_how_to_write_it() -> None:
+    shelf = Aggregate("shelf", "Shelf")
+    with pytest.raises(FlowDefinitionError) as refused:
+        shelf.define("read", nothing, name="look", refuses=["RECORD_NOT_FOUND"])
+    assert "codes.RECORD_NOT_FOUND" in refused.value.complaints[0]
 
 
 def test_deleting_is_tier_3_unless_somebody_decides_otherwise() -> None:

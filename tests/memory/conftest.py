@@ -9,9 +9,19 @@ from pathlib import Path
 import pytest
 
 from tests.bed.offices import Offices
-from tests.memory.kept import Library
+from tests.bed.refusals import Watch
+from tests.memory.kept import Library, memory_at
 
 TENANTS = count()
+FLOWS = {flow.ref: flow for flow in memory_at(Path("nowhere")).flows.values()}
+
+
+@pytest.fixture(autouse=True)
+def watched() -> Iterator[None]:
+    """Whatever a test provokes, the flow that answers so says beforehand that it may."""
+    with Watch(FLOWS) as watch:
+        yield
+    assert watch.unnamed == set(), "name these in `refuses`"
 
 
 @pytest.fixture

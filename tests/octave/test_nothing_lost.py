@@ -114,6 +114,9 @@ def test_a_comment_and_a_note_stay_when_the_kind_of_a_node_changes() -> None:
     nested = {"a": {"b": {"c": 1}}}
     made = changed(wrapped("K[n]::1 // why"), K=nested)
     assert "K[n]:\n  // why\n" in made
+    zone = {"__literal_zone__": True, "content": "x"}
+    assert changed(wrapped("K::1 // why\nL::2"), K=zone, L=3) == wrapped("// why\nK::\n```\nx\n```\nL::3")
+    assert "K[→§LOG]:\n" in changed(wrapped("K[→LOG]::1"), K=nested)
     assert "K[→§LOG]::1\n" in changed(wrapped("K[→§LOG]:\n  a::1"), K=1)
 
 
@@ -131,6 +134,21 @@ def test_values_that_no_strict_reader_would_find_again_are_refused(value: object
     with pytest.raises(OctaveError) as caught:
         apply_changes(document, {"K": value})
     assert caught.value.code == "E_INPUT"
+
+
+@pytest.mark.parametrize("key", [" A", "A ", "A\n", "B. A"])
+def test_a_key_with_blanks_around_it_is_refused(key: str) -> None:
+    with pytest.raises(OctaveError) as caught:
+        apply_changes(parse(wrapped("B:\n  C::1")), {key: 1})
+    assert caught.value.code == "E_INPUT"
+
+
+def test_a_map_is_not_put_into_an_inline_map() -> None:
+    document = parse(wrapped("K::[a::1]"))
+    for path in ("K.a", "K.b"):
+        with pytest.raises(OctaveError) as caught:
+            apply_changes(document, {path: {"c": 1}})
+        assert caught.value.code == "E_INPUT"
 
 
 def test_an_inline_map_may_have_numbers_for_keys() -> None:

@@ -86,6 +86,7 @@ def naming(houses: Houses) -> dict[str, list[tuple[dict[str, Any], str, str]]]:
                 no_proposal,
             ),
         ],
+        "record.why": [both({"of": "?"}, book, no_book)],
         "record.get-receipt": [both({"position": "?"}, position, no_position)],
         "record.read-history": [
             both({"aggregate": "shelf", "subject": "?"}, book, no_book),

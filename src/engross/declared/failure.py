@@ -60,7 +60,7 @@ def refused(step: str, received: Received, redactor: Redactor) -> Coded:
         return Failed(codes.UPSTREAM_TIMEOUT, {"step": step}, data=data)
     if status >= 500:
         return Failed(codes.UPSTREAM_FAILED, said, data=data)
-    data["upstream_answer"] = redactor.data(_shown(received))
+    data["upstream_answer"] = _shown(received, redactor)
     if status in _NOT_FOUND:
         return Invalid(codes.UPSTREAM_NOT_FOUND, said, data=data)
     if status in _CONFLICT:
@@ -103,13 +103,14 @@ def unwritable(step: str, name: str, problem: str, inputs: Mapping[str, Any]) ->
     return Failed(codes.STEP_FAILED, {"step": step}, data={"step": step, "problem": said})
 
 
-def _shown(received: Received) -> Any:
+def _shown(received: Received, redactor: Redactor) -> Any:
     import orjson
 
     body = received.body
     try:
         if len(body) <= MOST_SHOWN:
-            return orjson.loads(body)
+            return redactor.data(orjson.loads(body))
     except orjson.JSONDecodeError:
         pass
-    return body[:MOST_SHOWN].decode("utf-8", "replace")
+    # Cut afterwards: half a secret would not be found.
+    return redactor.text(body[: 2 * MOST_SHOWN].decode("utf-8", "replace"))[:MOST_SHOWN]

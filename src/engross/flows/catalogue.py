@@ -26,6 +26,7 @@ class Catalogue:
         self._later = {one.namespace: one for one in later if one.namespace not in taken}
         self._welcome: Callable[[Aggregate], None] | None = None
         self._joining = RLock()
+        self._hearing: dict[object, Callable[[], None]] = {}
         self.edition = 0
         """Changes whenever aggregates are replaced: what was made of the old ones is then to be made anew."""
         wanted = sorted({_namespace(ref) for one in given for ref in _refers_to(one)} & self._later.keys())
@@ -162,6 +163,18 @@ class Catalogue:
                     self._welcome(aggregate)
             self._hold(contents)
             self.edition += 1
+        for heard in tuple(self._hearing.values()):
+            heard()
+
+    def when_replaced(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """From now on, call this after aggregates were replaced, on the thread of who did; what comes back ends it."""
+        token = object()
+        self._hearing[token] = heard
+
+        def leave() -> None:
+            self._hearing.pop(token, None)
+
+        return leave
 
     def _join(self, namespace: str) -> bool:
         """Let a later aggregate join, if this is one. If it cannot, the next one who asks tries again."""

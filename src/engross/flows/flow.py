@@ -87,7 +87,7 @@ class Flow:
         """Run the handler alone, without the path that a call takes: for tests of the handler."""
         return self.handler(*arguments)
 
-    @property
+    @cached_property
     def ref(self) -> str:
         """The name everywhere inside: `cards.create-card`."""
         return f"{self.aggregate.namespace}.{self.name}"

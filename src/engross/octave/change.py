@@ -13,7 +13,7 @@ from typing import Literal as Choice
 from .document import Document, Envelope
 from .error import OctaveError
 from .faults import Faults
-from .given import RESERVED, composed_key, is_zone, node_of, nodes_of, pair_key, utf8, written_value
+from .given import RESERVED, composed_key, is_zone, node_of, nodes_of, pair_of, utf8, written_value
 from .names import Names
 from .node import Assignment, Block, Comment, Container, Node, Section, Separator
 from .path import Place, find, locate, pairs_of, segments
@@ -134,7 +134,7 @@ def _apply(document: Document, names: Names, path: object, data: object, below: 
         return Change(whole, "absent" if place is None else _delete(place, names))
     if whole == "META" and isinstance(data, Mapping) and not is_zone(data):
         return _merge_meta(document, names, data)
-    if whole == "META" and (place is None or document.meta is not None):
+    if whole == "META" and (place is None or any(place.node is envelope.meta for envelope in document.envelopes)):
         raise _refused("E_OP_TARGET_MISMATCH", "META is a block; it takes fields, not a value")
     if place is not None:
         _set(place, names, data)
@@ -176,14 +176,19 @@ def _moved_comments(before: List, kept: list[Item]) -> list[tuple[int, str]]:
 def _set(place: Place, names: Names, data: object) -> None:
     node = place.node
     if place.pair is not None:
-        _set_pair(place, written_value(data))
+        _set_pair(place, data)
     elif isinstance(node, Section) and (not isinstance(data, Mapping) or is_zone(data)):
         raise _refused("E_OP_TARGET_MISMATCH", f"{node.key} is a section; it takes fields, not a value")
     elif isinstance(node, (Block, Section)) and isinstance(data, Mapping) and not is_zone(data):
         node.children[:] = nodes_of(data)
         names.forget(node.children)
     elif isinstance(node, (Assignment, Block)):
-        place.nodes[place.at] = _replaced(node, data)
+        made = place.nodes[place.at] = _replaced(node, data)
+        if isinstance(made, Assignment) and made.comment is not None and isinstance(made.value, Literal):
+            # Nothing can stand behind a fence, so the comment stands above.
+            place.nodes.insert(place.at, Comment(made.comment))
+            made.comment = None
+            names.forget(place.nodes)
 
 
 def _replaced(node: Assignment | Block, data: object) -> Assignment | Block:
@@ -196,6 +201,9 @@ def _replaced(node: Assignment | Block, data: object) -> Assignment | Block:
     else:
         made = node_of(node.key, data)
     made.note = node.note
+    if isinstance(made, Block) and made.note is not None and made.note.startswith("→"):
+        # A block's target always carries its mark.
+        made.note = f"→§{made.note[1:].removeprefix('§')}"
     made.line = node.line
     comment = node.comment if isinstance(node, Assignment) else None
     if comment is not None and isinstance(made, Assignment):
@@ -205,12 +213,12 @@ def _replaced(node: Assignment | Block, data: object) -> Assignment | Block:
     return made
 
 
-def _set_pair(place: Place, value: Value) -> None:
+def _set_pair(place: Place, data: object) -> None:
     node = place.node
     if isinstance(node, Assignment) and isinstance(node.value, List):
         items = list(node.value.items)
         index = max(at for at, item in enumerate(items) if isinstance(item, Pair) and item.key == place.pair)
-        items[index] = Pair(place.pair or "", value)
+        items[index] = pair_of(place.pair, data)
         node.value = List(items, node.value.comments)
 
 
@@ -240,7 +248,7 @@ def _add_below(parent: Node, names: Names, key: str, data: object) -> bool:
     if isinstance(parent, Assignment) and isinstance(parent.value, List):
         items = parent.value.items
         if items and len(pairs_of(parent.value)) == len(items):
-            parent.value = List([*items, Pair(pair_key(key), written_value(data))], parent.value.comments)
+            parent.value = List([*items, pair_of(key, data)], parent.value.comments)
             return True
     return False
 

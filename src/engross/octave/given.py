@@ -64,7 +64,19 @@ def value_of(data: object, depth: int = 0) -> Value:
 def written_value(data: object) -> Value:
     """The same for what a strict reader is to find: there, an inline map holds no other."""
     value = value_of(data)
-    pending: list[Item] = [value]
+    _refuse_map_in_map(value)
+    return value
+
+
+def pair_of(key: object, data: object) -> Pair:
+    """A pair for an inline map, likewise."""
+    pair = Pair(pair_key(key), value_of(data))
+    _refuse_map_in_map(pair)
+    return pair
+
+
+def _refuse_map_in_map(made: Item) -> None:
+    pending: list[Item] = [made]
     while pending:
         item = pending.pop()
         if isinstance(item, List):
@@ -74,7 +86,6 @@ def written_value(data: object) -> Value:
             if isinstance(inner, List) and any(isinstance(one, Pair) for one in inner.items):
                 raise _unfit(f"the inline map of {item.key} holds another", "a mapping of mappings makes a block")
             pending.append(inner)
-    return value
 
 
 def text_of(data: str) -> str:

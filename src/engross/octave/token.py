@@ -122,7 +122,7 @@ def is_identifier(text: str) -> bool:
     return (
         found is not None
         and found.lastindex == IDENTIFIER
-        and found[0] == text
+        and found[IDENTIFIER] == text
         and text not in CONSTANTS
         and text != "vs"
         and (text.isascii() or misplaced(text) < 0)

@@ -7,7 +7,7 @@ from engross.pipeline import Request
 from .confirmation import confirm_token, declined
 from .feed import Change, Feed
 from .office import Office, Rebuilt, migrations
-from .refusals import refusals_of
+from .refusals import own_refusals, refusals_of
 from .settings import Settings
 
 # A library that nobody told where to log stays silent.
@@ -23,5 +23,6 @@ __all__ = [
     "confirm_token",
     "declined",
     "migrations",
+    "own_refusals",
     "refusals_of",
 ]

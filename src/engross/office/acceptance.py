@@ -7,7 +7,8 @@ nothing there until somebody has looked at the difference and taken it, with `en
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,12 +55,25 @@ class Acceptances:
 
     def put(self, document: Path, digest: str, told: Mapping[str, Any]) -> None:
         """Accept a state of a document. Whoever reads meanwhile sees the old file or the new one."""
-        entries = {**self._read(), _key(document): {"digest": digest, "told": told, "at": instant(now())}}
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside = self.file.with_suffix(f".{os.getpid()}.new")
-        beside.touch(mode=0o600)
-        beside.write_bytes(orjson.dumps(entries, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
-        os.replace(beside, self.file)
+        with self._alone():
+            entries = {**self._read(), _key(document): {"digest": digest, "told": told, "at": instant(now())}}
+            beside = self.file.with_suffix(".new")
+            beside.touch(mode=0o600)
+            beside.write_bytes(orjson.dumps(entries, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS))
+            os.replace(beside, self.file)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Of two who accept at once, the second adds to what the first has written."""
+        import fcntl
+
+        descriptor = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
 
     def _read(self) -> dict[str, Any]:
         try:

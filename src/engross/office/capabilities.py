@@ -58,6 +58,7 @@ def _watch(office: Office, found: Iterable[Aggregate]) -> None:
         own = {one.namespace for one in by_document(found).get(file, ())}
         return Refs(lambda: (flow.ref for flow in office.catalogue if flow.aggregate.namespace not in own), lambda: ())
 
+    office.takes_up_documents = True
     watch = Watch(office, found, others)
     office.before_closing(watch.stop)
     watch.start()

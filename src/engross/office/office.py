@@ -59,6 +59,8 @@ class Office:
     def __init__(self, settings: Settings, aggregates: Iterable[Aggregate] = (), *, clock: Clock = now) -> None:
         self.settings = settings
         self._before_closing: list[Callable[[], object]] = []
+        self.takes_up_documents = False
+        """May what is offered change while the office is open?"""
         folder = prepare_folder(settings.data)
         configure_crash_log(folder / "logs")
         trust = Trust.of(settings)

@@ -84,7 +84,14 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         """Show a proposal: what it would change, on what it builds, who decided what, and whether it is stale."""
         return whole(fittings(), reader, find_proposal(reader, arguments["proposal_id"]))
 
-    @proposals.record(effect="update", tier=1, posture="direct", controls=CONTROLS, examples=NOT_FOUND)
+    @proposals.record(
+        effect="update",
+        tier=1,
+        posture="direct",
+        controls=CONTROLS,
+        refuses=[codes.PROPOSAL_STATE],
+        examples=NOT_FOUND,
+    )
     def submit_proposal(unit: Unit, arguments: OneProposal) -> Answer:
         """Send a draft to be reviewed. One that was sent already stays as it is."""
         proposal = find_proposal(unit, arguments["proposal_id"])
@@ -94,7 +101,14 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
             move(unit, proposal, "ProposalSubmitted", "proposed", by=unit.context.principal.id)
         return about(unit, proposal.id, codes.PROPOSAL_SUBMITTED)
 
-    @proposals.record(effect="update", tier=1, posture="direct", controls=CONTROLS, examples=NOT_FOUND)
+    @proposals.record(
+        effect="update",
+        tier=1,
+        posture="direct",
+        controls=CONTROLS,
+        refuses=[codes.PROPOSAL_STATE],
+        examples=NOT_FOUND,
+    )
     def withdraw_proposal(unit: Unit, arguments: OneProposal) -> Answer:
         """Take back a proposal that is not decided yet."""
         proposal = find_proposal(unit, arguments["proposal_id"])
@@ -109,6 +123,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         posture="direct",
         controls=CONTROLS,
         arguments=OneProposal,
+        refuses=[codes.PROPOSAL_STATE, codes.PROPOSAL_STALE],
         examples=NOT_FOUND,
     )
     def rebase_proposal(unit: Unit, prepared: Prepared) -> Answer:
@@ -132,6 +147,9 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         people_only=True,
         controls=CONTROLS,
         arguments=ReviewProposal,
+        refuses=[
+            *(codes.PROPOSAL_STATE, codes.PROPOSAL_STALE, codes.TOKEN_INVALID, codes.PLAN_DRIFT, codes.SELF_APPROVAL),
+        ],
         examples=[
             Example("No such proposal", {**NOWHERE, "decision": "approve"}, reply="PROPOSAL_NOT_FOUND"),
         ],

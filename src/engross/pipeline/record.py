@@ -72,18 +72,19 @@ def record_commit(
     mark: str | None,
 ) -> Recorded:
     """Make the plan the record."""
-    changed = bool(unit.stated or unit.publications or flow.kind == "reach")
+    stated = unit.stated
+    changed = bool(stated or unit.publications or flow.kind == "reach")
     code = answer.code or (EFFECT_CODES[flow.effect] if changed else codes.NO_EFFECT)
     data = {
         **answer.data,
         "status": "committed" if changed else "unchanged",
         "warnings": [*plan.warnings, *_unkeyed_warning(unit.context, flow)],
-        "facts": [unit.fact_id(ordinal) for ordinal in range(min(unit.stated, MOST_NAMED))],
+        "facts": [unit.fact_id(ordinal) for ordinal in range(min(stated, MOST_NAMED))],
         "position": unit.transaction.position if changed else None,
         "idempotent_replay": False,
     }
-    if unit.stated > MOST_NAMED:
-        data["facts_in_all"] = unit.stated
+    if stated > MOST_NAMED:
+        data["facts_in_all"] = stated
     return _write(fittings, unit, flow, plan, answer, decision, mark, code=code, params=answer.params, data=data)
 
 

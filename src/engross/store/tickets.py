@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future, TimerHandle
 
 
+MOST_LOOKS = 8
+"""For so many turns of the loop tickets wait for others at most, however many keep coming."""
+
+
 class Ticket:
     """One unit of work on its way to the writer, and its outcome on the way back."""
 
@@ -108,14 +112,21 @@ class LoopTicket(Ticket):
 
 
 class Turn:
-    """The tickets of one turn of an event loop. They share an alarm: a timer each would cost more than the wait."""
+    """Tickets that go to the writer together. They share an alarm: a timer each would cost more than the wait."""
 
-    __slots__ = ("_alarm", "_left", "tickets")
+    __slots__ = ("_alarm", "_left", "_looks", "tickets")
 
     def __init__(self, first: LoopTicket) -> None:
         self.tickets = [first]
         self._left = 0
+        self._looks = 0
         self._alarm: TimerHandle | None = None
+
+    def has_grown(self) -> bool:
+        """Whether any joined since the last look, and it is worth another one."""
+        self._looks += 1
+        before, self._left = self._left, len(self.tickets)
+        return self._left > before and self._looks < MOST_LOOKS
 
     def begin(self, patience: float) -> None:
         """Nobody joins any more; from now on they wait."""
@@ -134,10 +145,11 @@ class Turn:
 
 
 class Outbox:
-    """Collects the tickets that an event loop's tasks hand in during one turn, and passes them on together.
+    """Collects the tickets that an event loop's tasks hand in, and passes them on together.
 
-    The tasks of a turn run one after the other anyway. Handing in their units one by one would wake the writer in the
-    middle of the turn, and the two threads would fight over the interpreter at every statement.
+    The tasks of a turn of the loop run one after the other anyway. Handing in their units one by one would wake the
+    writer in the middle of the turn, and the two threads would fight over the interpreter at every statement. For the
+    same reason they are passed on only when a turn went by in which nobody joined: whatever is on its way comes along.
     """
 
     def __init__(self, put_all: Callable[[Sequence[Ticket]], None], patience: float) -> None:
@@ -156,7 +168,11 @@ class Outbox:
         ticket.turn = turn
 
     def _pass_on(self, loop: AbstractEventLoop) -> None:
-        turn = self._turns.pop(loop)
+        turn = self._turns[loop]
+        if turn.has_grown():
+            loop.call_soon(self._pass_on, loop)
+            return
+        del self._turns[loop]
         turn.begin(self._patience)
         self._put_all(turn.tickets)
 

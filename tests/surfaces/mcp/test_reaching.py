@@ -81,6 +81,7 @@ async def test_a_description_says_all_about_a_flow(clara: Client, era: str) -> N
     errors = {one["message_key"]: one for one in by_ref["errors"]}
     assert {"RECORD_NOT_FOUND", "CONFIRMATION_REQUIRED", "VALIDATION_ERROR"} <= set(errors)
     assert all(one["advice"] for one in errors.values())
+    assert {one["retryable"] for one in errors.values()} == {False}
     assert "READ_OK" not in errors
 
 

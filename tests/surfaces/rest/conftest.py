@@ -23,7 +23,7 @@ def street(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres_server")
         store = server.create_database()
-    office = Office(Settings(data=tmp_path_factory.mktemp("street"), store=store), [shelf()])
+    office = Office(Settings(domains="", data=tmp_path_factory.mktemp("street"), store=store), [shelf()])
     try:
         with serving(office) as served:
             yield served
@@ -43,7 +43,11 @@ def house(street: House) -> Iterator[House]:
 def cottage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A served office on SQLite that the tests of a module share; it is in a hurry and takes little."""
     settings = Settings(
-        data=tmp_path_factory.mktemp("cottage"), most_body_bytes=100_000, most_upload_bytes=3_000_000, body_seconds=0.5
+        domains="",
+        data=tmp_path_factory.mktemp("cottage"),
+        most_body_bytes=100_000,
+        most_upload_bytes=3_000_000,
+        body_seconds=0.5,
     )
     office = Office(settings, [shelf()])
     try:

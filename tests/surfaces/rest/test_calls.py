@@ -57,7 +57,7 @@ def odd_house(tmp_path_factory: pytest.TempPathFactory, requests_seen: list[Requ
         requests_seen.append(request)
         return lambda answer: None
 
-    office = Office(Settings(data=tmp_path_factory.mktemp("odd")), [odds, shelf()])
+    office = Office(Settings(domains="", data=tmp_path_factory.mktemp("odd")), [odds, shelf()])
     try:
         with serving(office, base_url="https://office.example/", observers=[observe]) as served:
             yield served
@@ -267,7 +267,7 @@ def test_a_hidden_toolset_is_not_there_until_somebody_names_it(odd_house: House)
 
 
 def test_a_namespace_cannot_lie_where_the_files_are(folder: Path) -> None:
-    office = Office(Settings(data=folder), [Aggregate("blobs", "Blobs")])
+    office = Office(Settings(domains="", data=folder), [Aggregate("blobs", "Blobs")])
     with pytest.raises(Failed) as refused:
         rest_routes(Desk(office))
     office.close()

@@ -163,7 +163,7 @@ def test_who_may_is_told_to_go_on(barn: House) -> None:
 
 
 def test_a_read_only_office_takes_no_files(folder: Path) -> None:
-    office = Office(Settings(data=folder, read_only=True))
+    office = Office(Settings(domains="", data=folder, read_only=True))
     with serving(office) as closed:
         answer = upload(closed)
         assert (answer.status_code, code_of(answer)) == (403, codes.READ_ONLY)
@@ -325,13 +325,13 @@ def test_a_file_lies_on_the_disk_while_it_arrives_and_is_gone_when_the_client_is
 
 
 def test_what_a_crash_left_is_gone_when_the_office_opens_again(folder: Path) -> None:
-    office = Office(Settings(data=folder))
+    office = Office(Settings(domains="", data=folder))
     with serving(office) as served:
         assert upload(served).status_code == 201
         left = folder / "blobs" / served.tenant / ".arriving.of-a-process-that-is-gone.staged"
         left.write_bytes(b"half a file")
     office.close()
-    again = Office(Settings(data=folder))
+    again = Office(Settings(domains="", data=folder))
     with serving(again) as served:
         assert not left.exists()
         assert fetch(served).content == HELLO
@@ -339,7 +339,7 @@ def test_what_a_crash_left_is_gone_when_the_office_opens_again(folder: Path) -> 
 
 
 def upload_to_a_full_disk(disk: Disk) -> list[Any]:
-    office = Office(Settings(data=disk.folder / "office"))
+    office = Office(Settings(domains="", data=disk.folder / "office"))
     seen: list[Any] = []
     with serving(office) as served:
         assert upload(served, b"first").status_code == 201

@@ -32,7 +32,7 @@ def unhurried(folder: Path) -> Iterator[House]:
     """A served office that counts no calls."""
     (folder / "policies").mkdir(parents=True)
     (folder / "policies" / "knobs.toml").write_text(KNOBS)
-    office = Office(Settings(data=folder), [shelf(), odds])
+    office = Office(Settings(domains="", data=folder), [shelf(), odds])
     try:
         with serving(office) as served:
             yield served

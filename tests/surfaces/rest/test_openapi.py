@@ -13,7 +13,7 @@ import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
 from engross.flows import CONTROLS
-from engross.office import Office, Settings
+from engross.office import Office, Settings, own_refusals
 from engross.replies import REGISTRY, codes
 from engross.surfaces.desk import Desk
 from engross.surfaces.rest import openapi_document
@@ -28,7 +28,7 @@ JSON = {"Accept": "application/json"}
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    office = Office(Settings(data=tmp_path_factory.mktemp("described")), [shelf(), odds])
+    office = Office(Settings(domains="", data=tmp_path_factory.mktemp("described")), [shelf(), odds])
     try:
         with serving(office, base_url="https://office.example/engross/") as served:
             yield served
@@ -87,6 +87,15 @@ def test_every_flow_has_its_operation_and_reads_have_two(place: House, document:
         assert operation["tags"] == [flow.aggregate.display]
         assert operation["operationId"] == (about["tools"][0] if about["tools"] else flow.ref)
     assert "/v1/odds/old-show" not in document["paths"]
+
+
+@pytest.mark.requirement("MEM-38")
+def test_an_operation_names_the_refusals_of_its_own(place: House, document: Any) -> None:
+    told = {flow.ref: {entry.key: entry.http for entry in own_refusals(flow)} for flow in Desk(place.office).flows}
+    assert any(told.values())
+    for ref, own in told.items():
+        about = document["paths"][f"/v1/{ref.replace('.', '/')}"]["post"]["x-engross"]
+        assert {one["message_key"]: one["status"] for one in about["refuses"]} == own
 
 
 def test_operation_ids_are_unique_and_tags_are_declared(document: Any) -> None:

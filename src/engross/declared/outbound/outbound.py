@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from ..ways import Ways
 from .address import AddressRefused, Allowed
@@ -93,8 +93,9 @@ class Outbound:
         except httpcore2.LocalProtocolError:
             # Its text quotes what could not be sent, and that may be a secret.
             raise OutboundError("broken", reached=False) from None
-        except httpcore2.RemoteProtocolError as error:
-            raise OutboundError("broken", reached=True) from error
+        except httpcore2.RemoteProtocolError:
+            # Its text quotes what came, and that may be what was sent.
+            raise OutboundError("broken", reached=True) from None
         except (httpcore2.NetworkError, OSError) as error:
             raise OutboundError("unreachable", reached=True) from error
 
@@ -110,7 +111,7 @@ class Outbound:
 
 
 def _lines(sent: Sent) -> list[tuple[bytes, bytes]]:
-    lines = [(b"Host", sent.url.split("/", 3)[2].encode("ascii"))]
+    lines = [(b"Host", urlsplit(sent.url).netloc.encode("ascii"))]
     lines += [(name.encode("ascii"), value.encode("utf-8")) for name, value in sent.headers]
     if sent.body is not None:
         lines.append((b"Content-Length", str(len(sent.body)).encode()))

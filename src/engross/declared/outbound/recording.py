@@ -81,10 +81,12 @@ class Recording:
             return {"json": self._redactor.data(orjson.loads(body))}
         except orjson.JSONDecodeError:
             pass
+        text = self._redactor.text(body.decode("utf-8", "surrogateescape"))
         try:
-            return {"text": self._redactor.text(body.decode())}
-        except UnicodeDecodeError:
-            return {"base64": b64encode(body).decode()}
+            text.encode()
+        except UnicodeEncodeError:
+            return {"base64": b64encode(text.encode("utf-8", "surrogateescape")).decode()}
+        return {"text": text}
 
 
 class Recorder:

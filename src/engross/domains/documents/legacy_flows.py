@@ -10,6 +10,7 @@ from engross.calls import Answer
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader, Unit
 
+from .refusals import OF_TEXTS, OF_WRITES
 from .samples import A_NOTE, NOTE, PATH, TYPED_BY_HAND
 from .schemas import (
     BASE_HASH,
@@ -84,6 +85,7 @@ def _add_ingest(documents: Aggregate, ways: Ways) -> None:
         limits=LIMITS,
         deprecated_since=SINCE,
         description=_description("octave_validate with fix=true"),
+        refuses=OF_TEXTS,
         examples=[
             Example(
                 "Repairs made",
@@ -124,6 +126,7 @@ def _add_write(documents: Aggregate, ways: Ways, name: str, taken: Mapping[str, 
         answers=None,
         limits=LIMITS,
         deprecated_since=SINCE,
+        refuses=OF_WRITES,
         examples=[example],
     )
 

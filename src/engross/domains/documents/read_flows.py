@@ -8,7 +8,9 @@ from typing import Any
 from engross.calls import Answer
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader
+from engross.replies import codes
 
+from .refusals import OF_PLACES, OF_TEXTS
 from .samples import A_NOTE, NOTE, OTHER_NOTE, PATH, TYPED_BY_HAND, WRITE_REF
 from .schemas import BLAME, COMPARE, EJECT, HISTORY, LIMITS, LIST, READ, VALIDATE
 from .ways import Ways
@@ -32,6 +34,7 @@ def _add_checks(documents: Aggregate, ways: Ways) -> None:
         answers=None,
         controls=(),
         limits=LIMITS,
+        refuses=OF_TEXTS,
         examples=[
             Example("Repairs suggested", {"content": TYPED_BY_HAND, "schema": "META"}, reply="VALIDATION_DONE"),
             Example("Repairs made", {"content": TYPED_BY_HAND, "schema": "META", "fix": True}, reply="VALIDATION_DONE"),
@@ -50,6 +53,7 @@ def _add_checks(documents: Aggregate, ways: Ways) -> None:
         answers=None,
         controls=(),
         limits=LIMITS,
+        refuses=OF_TEXTS,
         examples=[
             Example("As JSON", {"content": NOTE, "schema": "META", "format": "json"}),
             Example("What matters to executives", {"content": NOTE, "schema": "META", "mode": "executive"}),
@@ -70,6 +74,7 @@ def _add_files(documents: Aggregate, ways: Ways) -> None:
         arguments=READ,
         answers=None,
         controls=("proposal_id", "as_of"),
+        refuses=OF_PLACES,
         examples=[
             Example("What is there", {"path": PATH}, given=(A_NOTE,)),
             Example("What was there", {"path": PATH, "version": 1}, given=TWICE),
@@ -107,6 +112,7 @@ def _add_history(documents: Aggregate, ways: Ways) -> None:
         arguments=HISTORY,
         answers=None,
         controls=(),
+        refuses=OF_PLACES,
         examples=[
             Example("All versions", {"path": PATH}, given=TWICE),
             Example("Never written", UNKNOWN, reply="RECORD_NOT_FOUND"),
@@ -122,6 +128,7 @@ def _add_history(documents: Aggregate, ways: Ways) -> None:
         arguments=BLAME,
         answers=None,
         controls=(),
+        refuses=(*OF_PLACES, codes.E_PARSE),
         examples=[
             Example("Every paragraph", {"path": PATH}, given=TWICE),
             Example("One field", {"path": PATH, "field": "STATUS"}, given=TWICE),
@@ -138,6 +145,7 @@ def _add_history(documents: Aggregate, ways: Ways) -> None:
         arguments=COMPARE,
         answers=None,
         controls=(),
+        refuses=OF_PLACES,
         examples=[
             Example("Two versions", {"path": PATH, "old": 1, "new": 2}, given=TWICE),
             Example("The last one and the file", {"path": PATH}, given=(A_NOTE,)),

@@ -10,6 +10,12 @@ from engross.replies import Coded, Failed, Invalid, Issue, codes
 if TYPE_CHECKING:
     from engross.octave import OctaveError
 
+OF_TEXTS = (codes.E_INPUT, codes.E_PARSE, codes.E_FIDELITY)
+"""What a text is refused with, whoever reads it."""
+OF_PLACES = (codes.E_PATH, codes.E_INPUT, codes.RECORD_NOT_FOUND)
+"""What whoever looks for a document, or for a version of it, is refused with."""
+OF_WRITES = (codes.E_PATH, *OF_TEXTS, codes.E_HASH, codes.E_WRITE)
+
 ABOUT_THE_REQUEST = frozenset(
     {
         *("E_INPUT", "E_TOO_LARGE", "E_SCHEMA", "E_UNRESOLVABLE_PATH"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engross.calls import Answer
 from engross.flows import Aggregate, Example, NoArguments
 from engross.ledger import Reader
+from engross.replies import codes
 
 from .drafting import shelf_of
 from .refusals import bad_input, refuse_octave
@@ -34,6 +35,7 @@ def add_schema_flows(documents: Aggregate, ways: Ways) -> None:
         arguments=ONE_SCHEMA,
         controls=(),
         answers=None,
+        refuses=(codes.E_INPUT, codes.E_PARSE),
         examples=[Example("What a session log has", {"schema": "SESSION_LOG"}), NO_SUCH],
     )
     def describe_schema(reader: Reader, arguments: Arguments) -> Answer:
@@ -53,6 +55,7 @@ def add_schema_flows(documents: Aggregate, ways: Ways) -> None:
         arguments=ONE_SCHEMA,
         controls=(),
         answers=None,
+        refuses=(codes.E_INPUT, codes.E_PARSE),
         examples=[Example("For a constrained decoder", {"schema": "META"}), NO_SUCH],
     )
     def compile_grammar(reader: Reader, arguments: Arguments) -> Answer:

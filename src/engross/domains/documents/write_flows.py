@@ -8,7 +8,9 @@ from typing import Any
 from engross.calls import Answer, FactDraft
 from engross.flows import Aggregate, Example, Semantics
 from engross.ledger import Reader, Unit
+from engross.replies import codes
 
+from .refusals import OF_PLACES, OF_WRITES
 from .samples import A_NOTE, NOTE, OTHER_NOTE, PATH, WRITE_REF
 from .schemas import LIMITS, UNDO, WRITE
 from .versions import REMOVED
@@ -33,6 +35,7 @@ def _add_write(documents: Aggregate, ways: Ways) -> None:
         arguments=WRITE,
         answers=None,
         limits=LIMITS,
+        refuses=OF_WRITES,
         examples=[
             Example("A new document", {"target_path": PATH, "content": NOTE, "schema": "META"}, reply="CREATED"),
             Example(
@@ -99,6 +102,7 @@ def _add_undo(documents: Aggregate, ways: Ways) -> None:
         semantics=Semantics(destructive=True),
         arguments=UNDO,
         answers=None,
+        refuses=(*OF_PLACES, codes.E_HASH, codes.E_WRITE),
         examples=[
             Example(
                 "Take the last write back",

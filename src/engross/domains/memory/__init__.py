@@ -17,6 +17,9 @@ from .timeline_flows import add_timeline_flows
 from .truth_flows import add_truth_flows
 from .ways import USUAL_WAYS, Embedder, Files, ModelAccess, Uploaded, Ways
 
+MORE = ("diff-entity", "export-memory", "list-duplicate-candidates", "unmerge-entities")
+"""Flows that are found, but not listed as tools unless somebody asks for the toolset `memory-more`."""
+
 __all__ = ["Embedder", "Files", "ModelAccess", "Uploaded", "Ways", "memory"]
 
 
@@ -35,4 +38,6 @@ def memory(ways: Ways = USUAL_WAYS) -> Aggregate:
     add_retract_flows(aggregate, ways)
     add_schema_flows(aggregate, ways)
     add_prompts(aggregate)
+    for name in MORE:
+        aggregate.expose(aggregate.flows[name], toolset="memory-more")
     return aggregate

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from engross.flows import Described
 
-UserId = Annotated[str, Described("Leave out: the credential decides.", maxLength=255)]
+UserId = Annotated[str, Described("Leave out.", maxLength=255)]
 EntityId = Annotated[str, Described("Entity id, ent_...", minLength=1, maxLength=128)]
 EntityType = Annotated[str, Described("Type, as person or company.", minLength=1, maxLength=64)]
 FieldName = Annotated[str, Described("Name of the field.", minLength=1, maxLength=256)]

@@ -8,8 +8,9 @@ from typing import Any
 from engross.ledger import Fact, State
 
 from .checkpoints import checkpoint, is_boundary, late_checkpoints
-from .entity_rows import COLUMNS, OWNED, UPDATE_ENTITY, Statement, Statements, entity_rows
-from .index import added_terms, changed_terms, removed_terms
+from .directory import entered, is_listed
+from .entity_rows import COLUMNS, OWNED, UPDATE_ENTITY, Statement, Statements, birth, entity_rows
+from .index import Posting, added_terms, changed_terms, removed_terms
 from .names import COMPANIES, normalise
 from .reducer import Board, Claimed, Policies, add, read, snapshot_of, written
 from .rows import as_text
@@ -18,8 +19,8 @@ from .shipped_schemas import shipped_schema
 from .terms import terms_of
 
 INSERT_ENTITY = (
-    f"INSERT INTO memory_entities (tenant, owner, {COLUMNS}) VALUES (:tenant, :owner, :id, :type, :name, :created_at,"
-    " :updated_at, :observations, :last_observed_at, :late, :absorbed, :survivor_id, :merged_at, :board)"
+    f"INSERT INTO memory_entities (tenant, owner, {COLUMNS}) VALUES (:tenant, :owner, :id, :type, :name, :born,"
+    " :created_at, :updated_at, :observations, :last_observed_at, :late, :absorbed, :survivor_id, :merged_at, :board)"
 )
 INSERT_OBSERVATION = (
     "INSERT INTO memory_observations (tenant, owner, entity_id, observed_at, id, position, ordinal, subject, record_id,"
@@ -32,7 +33,7 @@ INSERT_OBSERVATION = (
 class Standing:
     """An entity while one fact adds observations to it, all of one instant."""
 
-    __slots__ = ("at", "before", "board", "claims", "in_order", "known", "owner", "policies", "row")
+    __slots__ = ("at", "before", "board", "claims", "in_order", "known", "owner", "policies", "row", "was_listed")
 
     def __init__(self, owner: str, row: dict[str, Any], policies: Policies, at: str, *, known: bool) -> None:
         self.owner = owner
@@ -42,6 +43,7 @@ class Standing:
         self.known = known
         self.board: Board = read(row["board"]) if row["board"] else {}
         self.before = terms_of(row["type"], row["name"], snapshot_of(self.board)) if row["observations"] else {}
+        self.was_listed = known and is_listed(row)
         self.claims: list[Claimed] = []
         last = row["last_observed_at"]
         self.in_order = last is None or at > last
@@ -112,18 +114,23 @@ def stated_claims(state: State, fact: Fact) -> Statements:
         if "spans" in one:
             params["spans"] = as_text(one["spans"])
         statements.append((INSERT_OBSERVATION, params))
-    come: list[tuple[str, int, str]] = []
+    come: list[Posting] = []
+    new: list[Mapping[str, Any]] = []
     for identifier, entity in standing.items():
         statements.append(entity.entry(fact.time))
+        if not entity.was_listed and is_listed(entity.row):
+            new.append(entity.row)
         statements += (
             entity.checkpoint()
             if entity.in_order
             else late_checkpoints(state, owner, identifier, entity.claims, entity.policies)
         )
         gone, added = entity.terms()
-        statements += removed_terms(owner, identifier, gone)
-        come += [(term, rank, identifier) for term, rank in added.items()]
-    return statements + added_terms(owner, come)
+        born = entity.row["born"]
+        statements += removed_terms(owner, identifier, born, gone)
+        come += [(term, rank, born, identifier) for term, rank in added.items()]
+    # Side by side, terms that begin alike share their pages.
+    return statements + entered(owner, new) + added_terms(owner, sorted(come))
 
 
 def _schemas(said: Mapping[str, Any]) -> Callable[[str], EntitySchema]:
@@ -143,24 +150,27 @@ def _standing(
     said = fact.payload or {}
     owner, at = said["owner"], said["at"]
     first: dict[str, Mapping[str, Any]] = {}
-    for one in observations:
-        first.setdefault(one["entity"], one)
+    born: dict[str, int] = {}
+    for ordinal, one in enumerate(observations):
+        if one["entity"] not in first:
+            first[one["entity"]], born[one["entity"]] = one, birth(fact.position, ordinal)
     rows = entity_rows(state, owner, list(first))
     new = [identifier for identifier in first if identifier not in rows]
     redirects = _redirects(state, owner, new) if new else {}
     found: dict[str, Standing] = {}
     for identifier, one in first.items():
         known = identifier in rows
-        row = rows[identifier] if known else _new_row(one, fact.time, redirects.get(identifier))
+        row = rows[identifier] if known else _new_row(one, born[identifier], fact.time, redirects.get(identifier))
         found[identifier] = Standing(owner, row, schemas(one["type"]).policies, at, known=known)
     return found
 
 
-def _new_row(observation: Mapping[str, Any], now: str, redirect: Mapping[str, Any] | None) -> dict[str, Any]:
+def _new_row(observation: Mapping[str, Any], born: int, now: str, redirect: Mapping[str, Any] | None) -> dict[str, Any]:
     return {
         "id": observation["entity"],
         "type": observation["type"],
         "name": observation["name"],
+        "born": born,
         "created_at": now,
         "updated_at": now,
         "observations": 0,

@@ -117,7 +117,7 @@ def _under(reader: Reader, term: str) -> list[Entity]:
         row
         for one in terms
         for row in reader.rows(
-            f"SELECT entity_id FROM memory_terms {OWNED} AND term = :term ORDER BY rank, entity_id LIMIT :most",
+            f"SELECT entity_id FROM memory_terms {OWNED} AND term = :term ORDER BY rank, born, entity_id LIMIT :most",
             owner=owner_of(reader.context),
             term=one,
             most=MOST_SHARED,

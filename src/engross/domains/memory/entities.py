@@ -9,6 +9,7 @@ from typing import Any
 from engross.ledger import Reader
 from engross.replies import Invalid
 
+from .directory import count_listed, listed_ids
 from .entity_rows import GONE, OWNED, entity_rows
 from .ids import ENTITY_ID
 from .owners import owner_of
@@ -19,6 +20,8 @@ from .schema import EntitySchema
 
 STANDS = "ended_at IS NULL"
 PAGE = 200
+FEW = 5_000
+"""So many of a type are sorted; of more, a page is looked for among all entities."""
 
 
 class Entity:
@@ -153,11 +156,14 @@ def find_entities(reader: Reader, identifiers: Iterable[str]) -> dict[str, Entit
 
 
 def count_entities(reader: Reader, entity_type: str | None, *, merged: bool) -> int:
-    """How many entities there are."""
-    wanted, params = _wanted(entity_type, merged)
-    return int(
-        reader.value(f"SELECT count(*) FROM memory_entities {OWNED}{wanted}", owner=owner_of(reader.context), **params)
-    )
+    """How many entities there are; with `merged`, those count too that another one speaks for."""
+    owner = owner_of(reader.context)
+    count = count_listed(reader, owner, entity_type)
+    if not merged:
+        return count
+    rows = reader.rows(f"SELECT from_id FROM memory_redirects {OWNED} AND {STANDS}", owner=owner)
+    found = entity_rows(reader, owner, [row["from_id"] for row in rows]) if rows else {}
+    return count + sum(entity_type in (None, row["type"]) for row in found.values())
 
 
 def page_of_entities(
@@ -165,23 +171,30 @@ def page_of_entities(
 ) -> list[Entity]:
     """Entities in the order of their ids."""
     owner = owner_of(reader.context)
-    wanted, params = _wanted(entity_type, merged)
-    # Of one type in the order of the index; of all types in that of the key.
-    order = "survivor_id, type, id" if entity_type is not None and not merged else "id"
+    if entity_type is not None and not merged and count_listed(reader, owner, entity_type) <= FEW:
+        ids = [one for one in listed_ids(reader, owner, entity_type) if one > after][offset : offset + limit]
+    else:
+        ids = _scanned(reader, owner, entity_type, merged, limit, offset, after)
+    found = entity_rows(reader, owner, ids) if ids else {}
+    return [Entity(reader, found[one], _members(reader, owner, one) if found[one]["absorbed"] else ()) for one in ids]
+
+
+def _scanned(
+    reader: Reader, owner: str, entity_type: str | None, merged: bool, limit: int, offset: int, after: str
+) -> list[str]:
+    """A page in the order of the key: of what there is much of, the next few are never far."""
+    wanted = " AND (survivor_id IS NULL OR survivor_id <> '')" if merged else " AND survivor_id IS NULL"
+    of_type = "" if entity_type is None else " AND type = :type"
     rows = reader.rows(
-        f"SELECT id FROM memory_entities {OWNED}{wanted} AND id > :after ORDER BY {order} LIMIT :limit OFFSET :offset",
+        f"SELECT id FROM memory_entities {OWNED}{wanted}{of_type} AND id > :after ORDER BY id"
+        " LIMIT :limit OFFSET :offset",
         owner=owner,
         after=after,
         limit=limit,
         offset=offset,
-        **params,
+        **({} if entity_type is None else {"type": entity_type}),
     )
-    found = entity_rows(reader, owner, [row["id"] for row in rows]) if rows else {}
-    return [
-        Entity(reader, one, _members(reader, owner, one["id"]) if one["absorbed"] else ())
-        for row in rows
-        if (one := found[row["id"]])
-    ]
+    return [row["id"] for row in rows]
 
 
 def every_entity(reader: Reader, entity_type: str | None = None) -> Iterator[Entity]:
@@ -190,11 +203,6 @@ def every_entity(reader: Reader, entity_type: str | None = None) -> Iterator[Ent
     while page := page_of_entities(reader, entity_type, merged=False, limit=PAGE, after=after):
         yield from page
         after = page[-1].id
-
-
-def _wanted(entity_type: str | None, merged: bool) -> tuple[str, dict[str, str]]:
-    told = " AND (survivor_id IS NULL OR survivor_id <> '')" if merged else " AND survivor_id IS NULL"
-    return (told, {}) if entity_type is None else (f"{told} AND type = :type", {"type": entity_type})
 
 
 def _members(reader: Reader, owner: str, survivor: str) -> list[dict[str, Any]]:

@@ -15,14 +15,19 @@ ASKED_AT_ONCE = 200
 GONE = ""
 """Stands for the survivor of an entity about which nothing stands any more."""
 COLUMNS = (
-    "id, type, name, created_at, updated_at, observations, last_observed_at, late, absorbed, survivor_id, merged_at,"
-    " board"
+    "id, type, name, born, created_at, updated_at, observations, last_observed_at, late, absorbed, survivor_id,"
+    " merged_at, board"
 )
 UPDATE_ENTITY = (
-    "UPDATE memory_entities SET name = :name, created_at = :created_at, updated_at = :updated_at,"
+    "UPDATE memory_entities SET name = :name, born = :born, created_at = :created_at, updated_at = :updated_at,"
     " observations = :observations, last_observed_at = :last_observed_at, late = :late, survivor_id = :survivor_id,"
     f" board = :board {OWNED} AND id = :id"
 )
+
+
+def birth(position: int, ordinal: int) -> int:
+    """A number for what was first heard of at a place in the ledger: later ones are greater."""
+    return position << 20 | ordinal
 
 
 def entity_rows(reader: Reader, owner: str, identifiers: Sequence[str]) -> dict[str, dict[str, Any]]:

@@ -169,7 +169,7 @@ def _posted(reader: Reader, word: str, most: int) -> list[tuple[str, int]]:
 
 def _ranked(reader: Reader, term: str, most: int) -> list[tuple[str, int]]:
     rows = reader.rows(
-        f"SELECT entity_id, rank FROM memory_terms {OWNED} AND term = :term ORDER BY rank, entity_id LIMIT :most",
+        f"SELECT entity_id, rank FROM memory_terms {OWNED} AND term = :term ORDER BY rank, born, entity_id LIMIT :most",
         owner=owner_of(reader.context),
         term=term,
         most=most,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from engross.ledger import Reader, State
 
-from .entity_rows import GONE, OWNED
+from .directory import relist
+from .entity_rows import GONE, OWNED, entity_rows
 
 STANDS = "ended_at IS NULL"
 
@@ -14,6 +15,7 @@ def resettle(state: State, owner: str, identifiers: list[str]) -> None:
     concerned: list[str] = []
     for identifier in identifiers:
         concerned += [one for one in (identifier, *below(state, owner, identifier)) if one not in concerned]
+    before = entity_rows(state, owner, concerned)
     for identifier in concerned:
         survivor, merged_at = _survivor(state, owner, identifier)
         state.execute(
@@ -25,6 +27,7 @@ def resettle(state: State, owner: str, identifiers: list[str]) -> None:
         _write(state, owner, identifier, survivor, merged_at)
     for identifier in concerned:
         _count(state, owner, identifier)
+    relist(state, owner, before)
 
 
 def below(reader: Reader, owner: str, identifier: str) -> list[str]:

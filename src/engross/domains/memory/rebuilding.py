@@ -9,7 +9,8 @@ from typing import Any
 from engross.ledger import State
 
 from .checkpoints import OF_ENTITY, checkpoint, is_boundary
-from .entity_rows import GONE, OWNED, UPDATE_ENTITY, Statements, entity_rows
+from .directory import is_listed, moved, struck
+from .entity_rows import GONE, OWNED, UPDATE_ENTITY, Statements, birth, entity_rows
 from .index import added_terms, changed_terms, removed_terms
 from .names import normalise
 from .reducer import Board, add, read, snapshot_of, written
@@ -34,7 +35,8 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
     ever = _ever_said(state, owned)
     if ever["created_at"] is None:
         state.execute(f"DELETE FROM memory_entities {OWNED} AND id = :entity_id", **owned)
-        state.execute_all(removed_terms(owner, identifier, old))
+        struck_out = [struck(owner, row)] if is_listed(row) else []
+        state.execute_all([*removed_terms(owner, identifier, row["born"], old), *struck_out])
         return
     policies = policies_for(state, row["type"])
     claims = state.rows(f"SELECT {CLAIM_COLUMNS}, position {OF_ENTITY} ORDER BY observed_at, position", **owned)
@@ -52,6 +54,7 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
     fresh = {
         **row,
         "name": first,
+        "born": ever["born"],
         "created_at": ever["created_at"],
         "updated_at": max(ever["last_created"], ever["last_withdrawn"] or ""),
         "observations": len(claims),
@@ -61,9 +64,11 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
         "board": written(board) if claims else "",
     }
     statements.append((UPDATE_ENTITY, {**fresh, "owner": owner}))
-    gone, new = changed_terms(old, terms_of(row["type"], first, snapshot_of(board)) if claims else {})
-    statements += removed_terms(owner, identifier, gone)
-    statements += added_terms(owner, [(term, rank, identifier) for term, rank in new.items()])
+    statements += moved(owner, row, fresh)
+    after = terms_of(row["type"], first, snapshot_of(board)) if claims else {}
+    gone, new = changed_terms(old, after) if ever["born"] == row["born"] else (old, after)
+    statements += removed_terms(owner, identifier, row["born"], gone)
+    statements += added_terms(owner, [(term, rank, ever["born"], identifier) for term, rank in new.items()])
     state.execute_all(statements)
 
 
@@ -80,5 +85,6 @@ def _ever_said(state: State, owned: Mapping[str, str]) -> dict[str, Any]:
         f" {said}",
         **owned,
     )
-    first = state.row(f"SELECT name {said} ORDER BY position, ordinal LIMIT 1", **owned)
-    return {**(times or {}), "name": first["name"] if first else None}
+    first = state.row(f"SELECT name, position, ordinal {said} ORDER BY position, ordinal LIMIT 1", **owned) or {}
+    born = birth(first["position"], first["ordinal"]) if first else 0
+    return {**(times or {}), "name": first.get("name"), "born": born}

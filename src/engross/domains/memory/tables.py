@@ -3,7 +3,8 @@
 Everything belongs to an owner within the tenant. An entity's row carries its board, from which its snapshot is read; an
 entity that was merged into another keeps its own, and `memory_redirects` says who speaks for whom. What one fact
 observed is listed once, with the run or in `memory_statements`: an index over all observations would cost as much as
-they do. Every row that a small write touches is a page to be made durable, so there are few of them.
+they do. Every page that a write touches has to be made durable, so there are few rows; and those under a common term or
+type lie in the order in which their entities were first heard of, so that new ones come together on the last page.
 
 A look by another column than the key asks an index for ids alone, and then for the rows by their ids. The indexes hold
 all that the first question needs: without statistics, SQLite would rather read through an owner's rows.
@@ -60,6 +61,7 @@ CREATE TABLE memory_entities (
     id               $text NOT NULL,
     type             $text NOT NULL,
     name             $text NOT NULL,
+    born             $integer NOT NULL,
     created_at       $text NOT NULL,
     updated_at       $text NOT NULL,
     observations     $integer NOT NULL,
@@ -71,7 +73,15 @@ CREATE TABLE memory_entities (
     board            $text NOT NULL,
     PRIMARY KEY (tenant, owner, id)
 )$clustered;
-CREATE INDEX memory_entities_by_type ON memory_entities (tenant, owner, survivor_id, type, id);
+
+CREATE TABLE memory_directory (
+    tenant    $text NOT NULL,
+    owner     $text NOT NULL,
+    type      $text NOT NULL,
+    born      $integer NOT NULL,
+    entity_id $text NOT NULL,
+    PRIMARY KEY (tenant, owner, type, born, entity_id)
+)$clustered;
 
 CREATE TABLE memory_observations (
     tenant         $text NOT NULL,
@@ -136,8 +146,9 @@ CREATE TABLE memory_terms (
     owner     $text NOT NULL,
     term      $text NOT NULL,
     rank      $integer NOT NULL,
+    born      $integer NOT NULL,
     entity_id $text NOT NULL,
-    PRIMARY KEY (tenant, owner, term, rank, entity_id)
+    PRIMARY KEY (tenant, owner, term, rank, born, entity_id)
 )$clustered;
 
 CREATE TABLE memory_relationships (
@@ -198,6 +209,7 @@ TABLES = (
     "memory_records",
     "memory_runs",
     "memory_entities",
+    "memory_directory",
     "memory_observations",
     "memory_statements",
     "memory_checkpoints",

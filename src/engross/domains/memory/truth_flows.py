@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from engross.calls import Answer
 from engross.flows import Aggregate, Described, Example, Semantics
 from engross.ledger import Reader, Unit
+from engross.replies import codes
 
 from .arguments import (
     ACME_ID,

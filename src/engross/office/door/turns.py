@@ -1,8 +1,8 @@
 """What an event loop's tasks learn from one another within a turn.
 
 The requests whose tasks run in one turn of a loop had all arrived before the turn began. What one of them found out
-about a credential is therefore younger than all of them, and good for each. Whatever arrives later is handled in a later
-turn, and by then it is forgotten.
+about a credential is therefore younger than all of them, and good for each. Whatever arrives later is handled in a
+later turn, and by then it is forgotten.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from engross import __version__
@@ -18,6 +18,7 @@ from engross.surfaces.desk import Desk
 from .boundary import Boundary
 from .calling import Calling
 from .instructions import instructions
+from .lists import followed
 from .logs import set_level
 from .prompts import Prompts
 from .protocol import unknown_cursor
@@ -28,15 +29,28 @@ from .window import RequestContext, Who, Window
 
 NAME = "engross"
 TITLE = "Engross"
-CAPABILITIES = types.ServerCapabilities(
-    tools=types.ToolsCapability(list_changed=False),
-    prompts=types.PromptsCapability(list_changed=False),
-    resources=types.ResourcesCapability(list_changed=False, subscribe=True),
-    completions=types.CompletionsCapability(),
-)
-"""What the later era is offered. The SDK would promise changes of lists to everybody who may listen."""
 KEPT_MS = 60_000
-"""How long a client may go by a list. What is offered changes when the office is opened anew."""
+"""How long a client may go by a list, unless it listens: what is offered changes when a document is accepted anew."""
+
+
+class _Changing(Server[Any]):
+    """A server whose lists may change: it says so in the handshake."""
+
+    def get_capabilities(
+        self, notification_options: NotificationOptions | None = None, *arguments: Any, **more: Any
+    ) -> types.ServerCapabilities:
+        """What is promised when a session begins."""
+        return super().get_capabilities(NotificationOptions(True, True, True), *arguments, **more)
+
+
+def _capabilities(changing: bool) -> types.ServerCapabilities:
+    """What the later era is offered. The SDK would promise changes of lists to everybody who may listen."""
+    return types.ServerCapabilities(
+        tools=types.ToolsCapability(list_changed=changing),
+        prompts=types.PromptsCapability(list_changed=changing),
+        resources=types.ResourcesCapability(list_changed=changing, subscribe=True),
+        completions=types.CompletionsCapability(),
+    )
 
 
 def make_server(desk: Desk, who: Who, surface: Surface) -> Server[Any]:
@@ -47,6 +61,7 @@ def make_server(desk: Desk, who: Who, surface: Surface) -> Server[Any]:
 def make_parts(desk: Desk, who: Who, surface: Surface) -> tuple[Server[Any], Subscriptions]:
     """The server, and those who listen at it."""
     window = Window(desk, who, surface)
+    catalogue, changing = desk.catalogue, desk.office.takes_up_documents
     tools = Tools(window)
     resources, prompts, subscriptions = Resources(window), Prompts(window), Subscriptions(window)
 
@@ -69,7 +84,7 @@ def make_parts(desk: Desk, who: Who, surface: Surface) -> tuple[Server[Any], Sub
     async def discover(context: RequestContext, params: types.RequestParams | None) -> types.DiscoverResult:
         return types.DiscoverResult(
             supported_versions=list(MODERN_PROTOCOL_VERSIONS),
-            capabilities=CAPABILITIES,
+            capabilities=_capabilities(changing),
             instructions=server.instructions,
         )
 
@@ -81,7 +96,7 @@ def make_parts(desk: Desk, who: Who, surface: Surface) -> tuple[Server[Any], Sub
             subscriptions.close()
 
     kept = CacheHint(KEPT_MS)
-    server: Server[Any] = Server(
+    server: Server[Any] = (_Changing if changing else Server)(
         NAME,
         version=__version__,
         title=TITLE,
@@ -89,15 +104,15 @@ def make_parts(desk: Desk, who: Who, surface: Surface) -> tuple[Server[Any], Sub
         cache_hints={"tools/list": kept, "prompts/list": kept, "resources/templates/list": kept},
         lifespan=lifespan,
         get_tool_input_schema=tools.schema,
-        on_list_tools=list_tools,
+        on_list_tools=followed("tools", catalogue, list_tools),
         on_call_tool=Calling(window),
-        on_list_resources=resources.listed,
-        on_list_resource_templates=resources.templates,
+        on_list_resources=followed("resources", catalogue, resources.listed),
+        on_list_resource_templates=followed("resources", catalogue, resources.templates),
         on_read_resource=resources.read,
         on_subscribe_resource=subscriptions.subscribe,
         on_unsubscribe_resource=subscriptions.unsubscribe,
         on_subscriptions_listen=subscriptions.listen,
-        on_list_prompts=prompts.listed,
+        on_list_prompts=followed("prompts", catalogue, prompts.listed),
         on_get_prompt=prompts.get,
         on_completion=complete,
     )

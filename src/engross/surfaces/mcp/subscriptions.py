@@ -1,4 +1,4 @@
-"""Hearing of changes: of a record, of a proposal's decision.
+"""Hearing of changes: of a record, of a proposal's decision, of what is offered.
 
 A client of the handshake era subscribes to addresses and is notified as long as its session lasts; one of the later era
 opens a stream and listens. Both hear of what the feed of their tenant finds, of no more than they may read, and of
@@ -15,11 +15,18 @@ from contextlib import suppress
 from typing import Any
 
 import mcp_types as types
-from mcp.server.subscriptions import ListenHandler, ResourceUpdated, ServerEvent
+from mcp.server.subscriptions import (
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from engross.flows import Topic
+from engross.flows import Catalogue, Topic
 from engross.office import Change
 
 from .logs import connection_of
@@ -32,6 +39,7 @@ MOST_STREAMS_EACH = 128
 MOST_ADDRESSES = 1000
 TOKENS = "door"
 _KEPT = "engross.subscriptions"
+_LISTS: tuple[ServerEvent, ...] = (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged())
 
 Topics = dict[str, Topic | None]
 
@@ -73,12 +81,13 @@ class Subscriptions:
             raise MCPError(INTERNAL_ERROR, "Subscription limit reached")
         wanted = (params.notifications.resource_subscriptions or [])[:MOST_ADDRESSES]
         hearing = await Hearing.begun(visit, _topics(visit, wanted))
+        hearing.follow(visit.desk.catalogue)
         stream = ListenHandler(hearing)
         hearing.when_revoked = stream.close
         self._streams.add(stream)
         self._streams_of[whose] += 1
         try:
-            honoured = types.SubscriptionFilter(resource_subscriptions=list(hearing.topics))
+            honoured = params.notifications.model_copy(update={"resource_subscriptions": list(hearing.topics)})
             return await stream(context, types.SubscriptionsListenRequestParams(notifications=honoured))
         finally:
             self._streams.discard(stream)
@@ -113,6 +122,7 @@ class Hearing:
         self._deliver: Callable[[ServerEvent], None] | None = None
         self._early: list[ServerEvent] = []
         self._leave: Callable[[], None] = lambda: None
+        self._leave_lists: Callable[[], None] = lambda: None
         self._ending: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -136,6 +146,10 @@ class Hearing:
             raise MCPError(INTERNAL_ERROR, "The credential is no longer accepted")
         return hearing
 
+    def follow(self, catalogue: Catalogue) -> None:
+        """Hear of changed lists as well."""
+        self._leave_lists = catalogue.when_replaced(lambda: self._on_the_loop(lambda: self._arrived(_LISTS)))
+
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         """Deliver events to this listener, those that came before it too."""
         self._deliver = listener
@@ -151,6 +165,7 @@ class Hearing:
         """Hear no more."""
         self._deliver = None
         self._leave()
+        self._leave_lists()
         if self._ending is not None:
             self._ending.cancel()
 

@@ -17,12 +17,15 @@ MOST_FIELDS = 1000
 MOST_PINS = 16
 DRY_RUN = "dry_run"
 _YES = {"true": True, "1": True, "?1": True, "false": False, "0": False, "?0": False}
-_TEXTS = (
-    (b"traceparent", "traceparent"),
-    (b"tracestate", "tracestate"),
-    (b"x-correlation-id", "correlation_id"),
-    (b"x-causation-id", "causation_id"),
-)
+_TEXTS = {
+    b"traceparent": "traceparent",
+    b"tracestate": "tracestate",
+    b"x-correlation-id": "correlation_id",
+    b"x-causation-id": "causation_id",
+}
+_TIMEOUT, _PINS = b"engross-timeout", b"engross-pins"
+_TRUTHS = {b"engross-dry-run": DRY_RUN, b"engross-break-glass": "break_glass"}
+_OURS = frozenset({_TIMEOUT, _PINS, *_TRUTHS})
 
 Fields = list[tuple[str, str]]
 
@@ -76,23 +79,27 @@ class Asked:
     def trace(self) -> dict[str, Any]:
         """Where the call comes from, as options of a request."""
         headers = self.headers
-        return {option: headers[name].decode("latin-1") for name, option in _TEXTS if name in headers}
+        if headers.keys().isdisjoint(_TEXTS):
+            return {}
+        return {option: headers[name].decode("latin-1") for name, option in _TEXTS.items() if name in headers}
 
     def options(self, flow: Flow, call_seconds: float) -> dict[str, Any]:
         """How else the call is to be made, as options of a request."""
         headers, options = self.headers, dict[str, Any]()
-        if b"engross-timeout" in headers:
+        if headers.keys().isdisjoint(_OURS):
+            return options
+        if _TIMEOUT in headers:
             options["timeout"] = min(self._seconds(), flow.timeout_seconds, call_seconds)
-        if b"engross-pins" in headers:
+        if _PINS in headers:
             options["pins"] = self._pins()
-        for name, option in ((b"engross-dry-run", DRY_RUN), (b"engross-break-glass", "break_glass")):
+        for name, option in _TRUTHS.items():
             if name in headers:
                 options[option] = self.truth(name)
         return options
 
     def _seconds(self) -> float:
         try:
-            seconds = float(self.headers[b"engross-timeout"])
+            seconds = float(self.headers[_TIMEOUT])
         except ValueError:
             seconds = 0.0
         if not isfinite(seconds) or seconds <= 0:
@@ -100,7 +107,7 @@ class Asked:
         return seconds
 
     def _pins(self) -> dict[str, str]:
-        text = self.headers[b"engross-pins"].decode("latin-1")
+        text = self.headers[_PINS].decode("latin-1")
         try:
             pins = parse_qsl(text, strict_parsing=True, errors="strict", max_num_fields=MOST_PINS)
         except ValueError:

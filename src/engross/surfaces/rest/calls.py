@@ -73,7 +73,8 @@ class Calls:
         if asked.method in READING:
             arguments: Any = from_query(asked.fields, flow.published)
         else:
-            refuse_fields(take_dry_run(asked.fields, options))
+            if fields := asked.fields:
+                refuse_fields(take_dry_run(fields, options))
             settings = self._settings
             arguments = await read_json(asked, receive, settings.most_body_bytes, settings.body_seconds)
         return with_headers(arguments, asked, flow)

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from engross.flows import Aggregate, Flow, Tool
+from engross.office import own_refusals
 from engross.replies.envelopes import DIALECTS, JSON, REPLY_JSON
 from engross.surfaces.desk import Desk
 
@@ -112,6 +113,7 @@ def _about(flow: Flow, tools: list[Tool]) -> Json:
         "toolsets": sorted({tool.exposure.toolset for tool in tools}),
         "consistency": {"tier": flow.consistency.tier, "max_delay_ms": flow.consistency.max_delay_ms},
         "determinism": {"deterministic": flow.determinism.deterministic, "reason": flow.determinism.reason},
+        "refuses": [{"code": one.code, "message_key": one.key, "status": one.http} for one in own_refusals(flow)],
         "rate": flow.rate,
         "timeout_seconds": flow.timeout_seconds,
         "deprecated_since": flow.deprecated_since,

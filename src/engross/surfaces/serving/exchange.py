@@ -28,10 +28,10 @@ class Exchange(RequestResponseCycle):
 
     def _sent(self, message: Any) -> bool:
         if message["type"] == "http.response.start":
-            return not self.response_started and self._begun(message["status"], message["headers"])
+            return not self.response_started and self._begun(message["status"], message.get("headers", ()))
         if self.chunked_encoding is not False or self.response_complete or message.get("more_body", False):
             return False
-        return self._ended(message["body"])
+        return self._ended(message.get("body", b""))
 
     def _begun(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bool:
         told = [*self.default_headers, *headers]

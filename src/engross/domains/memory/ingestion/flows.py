@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engross.calls import Answer
 from engross.flows import Aggregate, Determinism, Example, Limits, Semantics
 from engross.ledger import Reader, Unit
+from engross.replies import codes
 
 from ..capabilities import CAPABILITIES
 from ..ways import Ways
