@@ -18,6 +18,9 @@ FOLDER = HERE.parent / "engross-data"
 NEXT = (
     (".venv/bin/engross shelf list-books", "every flow is a command"),
     (".venv/bin/engross proposals approve {waiting}", "decide what the agent proposed last"),
+    (".venv/bin/engross architecture create-element --type Capability --name Sales", "a domain that is there already"),
+    (".venv/bin/engross why Sales", "how it came to be"),
+    (".venv/bin/engross flow test examples/forecast.yaml", "an API as governed tools, by a YAML file"),
     (".venv/bin/engross token list", "who may come in over the network"),
     (".venv/bin/engross verify", "check every receipt, fact and seal"),
     (".venv/bin/engross backup shelf.backup", "back it up, while in use"),

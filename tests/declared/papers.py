@@ -96,6 +96,21 @@ class Marked(NamedTuple):
     column: int
 
 
+WORDS = """\
+ikanos: "1.0.0-beta5"
+capability:
+  aggregates:
+    words:
+      display: "Words"
+      flows:
+        greet:
+          description: "Greet somebody."
+          semantics: { safe: true, idempotent: true }
+          inputParameters: { name: { type: string, description: "Whom" } }
+          outputParameters: { greeting: { type: string, value: "Hello, {{name}}" } }
+"""
+
+
 def marked(text: str) -> Marked:
     """The text without its mark."""
     before, _, after = text.partition(MARK)

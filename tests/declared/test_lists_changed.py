@@ -13,24 +13,11 @@ from mcp.client.subscriptions import PromptsListChanged, ToolsListChanged
 
 from engross.surfaces.client import Client, connect
 from tests.bed.served import Served
-from tests.declared.papers import written
+from tests.declared.papers import WORDS, written
 from tests.declared.warehouse import Mcp
 from tests.surfaces.cli.shell import run
 from tests.surfaces.mcp.house import AGENT, LEGACY, MODERN, connected, on_a_loop, over_http, server_at
 
-WORDS = """\
-ikanos: "1.0.0-beta5"
-capability:
-  aggregates:
-    words:
-      display: "Words"
-      flows:
-        greet:
-          description: "Greet somebody."
-          semantics: { safe: true, idempotent: true }
-          inputParameters: { name: { type: string, description: "Whom" } }
-          outputParameters: { greeting: { type: string, value: "Hello, {{name}}" } }
-"""
 NEWER = WORDS.replace("greet:", "welcome:")
 LISTS: dict[type, str] = {
     types.ToolListChangedNotification: "tools",

@@ -148,6 +148,36 @@ def test_an_agent_proposes_a_merge_and_a_dry_run_previews_it(library: Library):
     assert fields(library.clara, jane)["city"] == "Bern"
 
 
+@pytest.mark.requirement("MEM-22")
+def test_whoever_decides_about_a_merge_sees_into_what_and_why(small: Library):
+    doctor, jane = person(small.clara, "Dr. Jane Doe"), person(small.clara, "Jane Doe")
+    wish = {"from_entity_id": doctor, "to_entity_id": jane, "merge_reason": "the same person"}
+    shown = {"to_id": {"from": None, "to": jane}, "reason": {"from": None, "to": "the same person"}}
+    proposed = small.agent.call("memory.merge-entities", wish).data["proposal"]["id"]
+    told = done(small.clara.call("proposals.get-proposal", {"proposal_id": proposed}))
+    asked = small.clara.call("memory.merge-entities", wish).data
+    for seen in (told["diff"], asked["diff"]):
+        assert (seen[0]["subject"], seen[0]["fields"]) == (f"clara/{doctor}", shown)
+    assert jane in asked["diff_text"]
+    merge(small.clara, doctor, jane)
+    undoing = small.clara.call("memory.unmerge-entities", {"entity_id": doctor}).data["diff"]
+    assert undoing[0]["fields"] == {"to_id": {"from": jane, "to": None}}
+    unmerge(small.clara, doctor)
+    assert small.clara.office.rebuild("main").same
+
+
+@pytest.mark.requirement("MEM-22")
+def test_what_is_stated_about_the_survivor_stays_with_it(small: Library):
+    doctor, jane = person(small.clara, "Dr. Jane Doe", city="Bern"), person(small.clara, "Jane Doe", city="Basel")
+    friend = person(small.clara, "Friend")
+    merge(small.clara, doctor, jane)
+    assert correct(small.clara, doctor, "city", "Thun")["entity_id"] == jane
+    assert done(relate(small.clara, "REFERS_TO", doctor, friend))["source_entity_id"] == jane
+    unmerge(small.clara, doctor)
+    assert (fields(small.clara, doctor)["city"], fields(small.clara, jane)["city"]) == ("Bern", "Thun")
+    assert (len(listed(small.clara, doctor)), len(listed(small.clara, jane))) == (0, 1)
+
+
 def test_a_merge_is_confirmed_only_once(small: Library):
     doctor, jane = person(small.clara, "Dr. Jane Doe"), person(small.clara, "Jane Doe")
     answer = confirmed(small.clara, "memory.merge-entities", {"from_entity_id": doctor, "to_entity_id": jane})

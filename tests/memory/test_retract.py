@@ -86,6 +86,10 @@ def test_an_agent_proposes_and_a_curator_confirms(small: Library):
     assert fields(small.clara, JOHN_ID)["name"] == "John Doe"
     asked = small.clara.call("memory.retract-source", {"source_id": source})
     assert (asked.reply_type, asked.message_key) == ("D", "CONFIRMATION_REQUIRED")
+    for shown in (proposed.data["diff"][0]["fields"], asked.data["diff"][0]["fields"]):
+        assert shown["observations_withdrawn"] == {"from": 1, "to": None}
+        assert shown["entity_ids"] == {"from": [JOHN_ID], "to": None}
+        assert "event_ids" not in shown
     assert confirmed(small.clara, "memory.retract-source", {"source_id": source}).message_key == "DELETED"
     twice = small.clara.call("memory.retract-source", {"source_id": source})
     assert twice.message_key == "NO_EFFECT"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engross.domains.memory.ids import entity_id
+from tests.bed.offices import Offices
 from tests.memory.kept import Library, done
 from tests.memory.people import ACME, ACME_ID, JOHN, JOHN_ID, fields, person, snapshot, tell
 
@@ -43,7 +44,6 @@ def test_the_same_array_again_changes_nothing(library: Library):
 
 @pytest.mark.requirement("MEM-33")
 def test_the_same_input_has_the_same_ids_in_every_store(small: Library, tmp_path):
-    from tests.bed.offices import Offices
 
     elsewhere = Offices(tmp_path / "elsewhere", None)
     other = Library(elsewhere)
@@ -163,3 +163,15 @@ def test_a_company_with_two_legal_forms_is_the_one_with_none(library: Library):
     assert [one["canonical_name"] for one in found] == ["acme holdings co"]
     assert found[0]["id"] == entity_id("company", "Acme Holdings")
     assert library.clara.office.rebuild("main").same
+
+
+@pytest.mark.requirement("REL-05")
+def test_facts_of_a_memory_are_shown_to_its_owner_and_to_those_who_review(library: Library):
+    source = tell(library.vera, JOHN)["source_id"]
+    about = {"aggregate": "memory", "subject": source}
+    others = (library.clara.as_("adam", roles=["contributor"]), library.clara.as_("agent:clara", "agent", ["curator"]))
+    for other in others:
+        assert [fact for fact in done(other.call("record.read-facts", {}))["facts"] if source in str(fact)] == []
+        assert other.call("record.read-history", about).message_key == "RECORD_NOT_FOUND"
+    for reader in (library.vera, library.vera.as_("agent:vera", "agent", ["agent"]), library.clara):
+        assert done(reader.call("record.read-history", about))["facts"]

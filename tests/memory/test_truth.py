@@ -69,6 +69,7 @@ def test_null_clears_a_field_and_any_json_is_a_value(small: Library):
         ({"entity_type": "company"}, "VALIDATION_ERROR"),
         ({"field": ""}, "VALIDATION_ERROR"),
         ({"field": "a\nb"}, "VALIDATION_ERROR"),
+        ({"field": "entity_type"}, "VALIDATION_ERROR"),
         ({"user_id": "vera"}, "OTHER_USER"),
     ],
 )

@@ -48,8 +48,12 @@ class Aggregate:
         tables: Sequence[str] = (),
         migrations: Sequence[tuple[str, str]] = (),
         naming: Naming = "camel",
+        owned_by: str | None = None,
     ) -> None:
-        """`migrations` are (name, sql) pairs; `naming` is the style of tool names by default."""
+        """`migrations` are (name, sql) pairs; `naming` is the style of tool names by default.
+
+        `owned_by` is the field of every fact's payload that names whose it is, where facts belong to single users.
+        """
         if not is_kebab(namespace):
             raise FlowDefinitionError(f"aggregate {namespace!r}", "A namespace is lower-case words joined by hyphens.")
         if not display.strip():
@@ -60,6 +64,7 @@ class Aggregate:
         self.tables = tuple(tables)
         self.migrations = tuple(migrations)
         self.naming: Naming = naming
+        self.owned_by = owned_by
         self._flows: dict[str, Flow] = {}
         self._exposures: list[Exposure] = []
         self._resources: list[Resource] = []

@@ -29,6 +29,7 @@ class FactBook:
         self._upcasters: dict[tuple[str, str, int], Upcaster] = {}
         self._together: dict[tuple[str, str], Together] = {}
         self._erasers: dict[str, Applier] = {}
+        self._owned_by: dict[str, str] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
         for aggregate in aggregates:
             self.enter(aggregate)
@@ -64,6 +65,11 @@ class FactBook:
         elif stated := [fact for fact in facts if fact.payload is not None]:
             together(state, stated)
 
+    def owner(self, fact: Fact) -> str | None:
+        """Whose fact it is, where facts of its kind belong to single users."""
+        field = self._owned_by.get(fact.aggregate)
+        return None if field is None or fact.payload is None else fact.payload.get(field)
+
     def upcast(self, fact: Fact) -> Fact:
         """The fact as the present program would have written it."""
         return fact if fact.payload is None else self._upcast(fact, fact.payload)
@@ -82,6 +88,8 @@ class FactBook:
         """Take in the handlers of an aggregate."""
         name = aggregate.namespace
         self.tables[name] = tuple(aggregate.tables)
+        if aggregate.owned_by is not None:
+            self._owned_by[name] = aggregate.owned_by
         if aggregate.eraser is not None:
             self._erasers[name] = aggregate.eraser
         for fact_type, applier in aggregate.appliers.items():

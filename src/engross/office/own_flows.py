@@ -32,6 +32,7 @@ from .why import add_why
 
 PAGE = 100
 NOWHERE = 2**60
+REVIEWERS = frozenset({"curator", "admin"})
 
 
 class ValidateWrite(TypedDict):
@@ -160,10 +161,21 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
 
 
 def _events(fittings: Fittings, context: Context, found: list[tuple[Fact, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The facts that this caller may see: what there is to know about tokens is for whoever may list them."""
+    """The facts that this caller may see.
+
+    What there is to know about tokens is for whoever may list them; what belongs to one user, for that user and for
+    those who review.
+    """
     if not may_see_tokens(fittings, context):
         found = [(fact, receipt) for fact, receipt in found if fact.aggregate != DOOR]
-    return [fittings.book.upcast(fact).cloudevent(receipt) for fact, receipt in found]
+    seen = [(fittings.book.upcast(fact), receipt) for fact, receipt in found]
+    return [fact.cloudevent(receipt) for fact, receipt in seen if _may_see(context, fittings.book.owner(fact))]
+
+
+def _may_see(context: Context, owner: str | None) -> bool:
+    principal = context.principal
+    reviews = principal.type == "human" and not REVIEWERS.isdisjoint(principal.roles)
+    return owner is None or owner in (principal.id, principal.stands_for) or reviews
 
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:

@@ -109,7 +109,10 @@ def _unknown(of: str, refusals: list[Reply]) -> Invalid:
         codes.RECORD_NOT_FOUND,
         {"kind": "subject", "id": of[:80]},
         field="of",
-        suggestions={"similar": similar, "hint": "Name it by its id, or as Type/Name."},
+        suggestions={
+            "similar": similar,
+            "hint": "Name an element by its id, or as Type/Name; of a memory ask explain_field, of a document blame_document.",
+        },
     )
 
 

@@ -25,7 +25,9 @@ __all__ = ["Embedder", "Files", "ModelAccess", "Uploaded", "Ways", "memory"]
 
 def memory(ways: Ways = USUAL_WAYS) -> Aggregate:
     """The whole domain as one aggregate."""
-    aggregate = Aggregate("memory", "Memory", dialect="memory", tables=TABLES, migrations=MIGRATIONS, naming="snake")
+    aggregate = Aggregate(
+        "memory", "Memory", dialect="memory", tables=TABLES, migrations=MIGRATIONS, naming="snake", owned_by="owner"
+    )
     add_appliers(aggregate)
     add_ingestion_flows(aggregate, ways)
     add_export_flows(aggregate)

@@ -110,8 +110,8 @@ def _merged(unit: Unit, arguments: MergeEntities) -> Answered:
         subject,
         last_version(unit, "memory", subject),
         {**said, "reason": reason} if reason else said,
-        before={"merged_to_entity_id": None},
-        fields=["merged_to_entity_id"],
+        before={"to_id": None},
+        fields=["to_id", "reason"],
     )
     answer = {
         "from_entity_id": source["id"],
@@ -133,9 +133,9 @@ def _unmerged(unit: Unit, identifier: str) -> Answered:
         "EntityUnmerged",
         subject,
         last_version(unit, "memory", subject),
-        {"owner": owner, "from_id": identifier, "survivor_id": survivor},
-        before={"merged_to_entity_id": survivor},
-        fields=["merged_to_entity_id"],
+        {"owner": owner, "from_id": identifier, "to_id": None, "survivor_id": survivor},
+        before={"to_id": survivor},
+        fields=["to_id"],
     )
     return {
         "entity_id": identifier,

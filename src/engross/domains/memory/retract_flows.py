@@ -67,7 +67,7 @@ def _retracted(unit: Unit, identifier: str) -> Answered:
         identifier,
         record["version"],
         said,
-        before={"type": record["type"], "name": record["name"], "content_hash": record["content_hash"]},
+        before={name: record[name] for name in ("type", "name", "content_hash")} | _shown(told),
         ends=True,
     )
     rows = entity_rows(unit, owner, told["entity_ids"]) if told["entity_ids"] else {}
@@ -94,6 +94,11 @@ def dependants(reader: Reader, record_id: str) -> dict[str, Any]:
         "events_withdrawn": len(events),
         "event_ids": events[:MOST_SHOWN],
     }
+
+
+def _shown(told: dict[str, Any]) -> dict[str, Any]:
+    """What whoever decides is shown of it."""
+    return {name: value for name, value in told.items() if value}
 
 
 def _stands(reader: Reader, stated: Stated) -> bool:

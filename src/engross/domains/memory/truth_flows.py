@@ -265,6 +265,9 @@ def _corrected(unit: Unit, arguments: Correct) -> Answer:
         raise_all([malformed("/entity_type", "the entity is of another type", expected=entity.type)])
     if not PRINTABLE.fullmatch(field):
         raise_all([malformed("/field", "a field's name holds control characters")])
+    if field == "entity_type":
+        hint = "State it anew under the right type, and retract the source that has it wrong."
+        raise_all([malformed("/field", "an entity's type is no field of it", hint)])
     standing = correction_of(entity.board.get(field))
     if standing is not None and element_key(standing.value) == element_key(value):
         return Answer(_correction(standing.id, entity.id, field, value))

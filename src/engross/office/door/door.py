@@ -30,7 +30,6 @@ from .refused import Refused
 from .text import ID_PREFIX, PREFIX, TokenTexts
 from .tokens import JWT_PREFIX, NAMESPACE, jwt_subject, look
 from .trust import Trust
-from .turns import Turns
 
 _log = logging.getLogger("engross.door")
 LONGEST = 16_384
@@ -40,8 +39,8 @@ MOST_TEXTS = 1024
 class Door:
     """Lets callers in. Who somebody is comes from the credential, and from nothing else they send.
 
-    The text of a token is never kept, and no admission goes by a look into the store that is older than the request: a
-    token that was revoked, by whatever process, is refused from then on.
+    The text of a token is never kept, and every admission looks into the store: a token that was revoked, by whatever
+    process, is refused from then on.
     """
 
     def __init__(
@@ -59,22 +58,16 @@ class Door:
         self._fittings = fittings
         self._call = call
         self._issuer = Issuer(trust, fittings.workers, fittings.clock) if trust else None
-        self._turns = Turns()
 
     async def admit(self, credential: str | None) -> Caller:
         """Who a credential (the bearer token alone) stands for; Invalid, and no word on why, if it is not good."""
         if not credential:
             raise Invalid(codes.AUTH_REQUIRED)
-        known = self._turns.known()
-        caller = known.get(credential)
-        if caller is not None:
-            return caller
         try:
-            caller = known[credential] = await self._admitted(credential)
+            return await self._admitted(credential)
         except Refused as refused:
             _log.warning("a credential was refused: %s", refused)
-            raise Invalid(codes.AUTH_INVALID) from None
-        return caller
+        raise Invalid(codes.AUTH_INVALID)
 
     def text_of(self, tenant: str, token_id: str) -> str:
         """The secret text of a token, for whoever holds the office; `door.create-token` gives the id."""

@@ -23,6 +23,7 @@ from engross.surfaces.rest.answers import send_empty, send_reply
 from .answering import Answering
 from .head import Head, bearer, header, read_head
 from .names import Names, public_base
+from .turns import Turns
 
 MCP = "/mcp"
 UPLOADS = "/v1/blobs"
@@ -65,6 +66,7 @@ class Guard:
         }
         self._most_each = max(1, self._most_requests // SHARE)
         self._running_of: dict[tuple[str, str], int] = {}
+        self._turns = Turns()
         self.running: set[Answering] = set()
         self.closing = False
 
@@ -154,9 +156,19 @@ class Guard:
         elif path == METRICS and head.authorization is None:
             return None
         else:
-            caller = await self._admit(bearer(head.authorization))
+            caller = await self._admitted(bearer(head.authorization))
         scope.setdefault("state", {})["caller"] = caller
         CALLER.set(caller)
+        return caller
+
+    async def _admitted(self, credential: str | None) -> Caller:
+        """Who a credential stands for. Those who came in the same turn of the loop need but one look into the store."""
+        if not credential:
+            return await self._admit(credential)
+        known = self._turns.known()
+        caller = known.get(credential)
+        if caller is None:
+            caller = known[credential] = await self._admit(credential)
         return caller
 
     async def _turn_away(self, scope: Scope, answering: Answering, failure: Exception) -> None:
