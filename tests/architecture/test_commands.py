@@ -122,6 +122,23 @@ def test_a_large_file_is_uploaded_first(local: Shell, tmp_path: Path) -> None:
     assert out.read_text().count("<element ") == 4000
 
 
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16"])
+def test_a_file_in_another_encoding_loses_no_letter(local: Shell, tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "cafe.xml"
+    file.write_text(EXCHANGE.replace("UTF-8", encoding).replace(">Ordering<", ">Caf\u00e9<"), encoding)
+    assert local.run("model", "import", file, "--yes", "--name", "Caf").code == 0
+    listed = local.run("architecture", "list-elements", "--model-id", "Caf", "--json").json["elements"]
+    assert "Caf\u00e9" in [one["name"] for one in listed]
+
+
+def test_tables_in_another_encoding_are_refused(local: Shell, tmp_path: Path) -> None:
+    file = tmp_path / "elements.csv"
+    head = '"ID","Type","Name","Documentation","Specialization"'
+    file.write_text(f'{head}\n"1","Node","Caf\u00e9","",""\n', "ISO-8859-1")
+    assert local.run("model", "import", file, "--yes").code == 2
+    assert local.run("model", "import", tmp_path, "--yes").code == 2
+
+
 def test_an_element_is_shown_with_what_it_is_related_to(local: Shell, shop: Path) -> None:
     local.run("model", "import", shop, "--yes")
     shown = local.run("model", "show", "ApplicationComponent/Orders", "--model", "Corner shop")

@@ -120,6 +120,11 @@ def test_a_view_is_of_one_thing(studio: Studio) -> None:
     assert studio.scout.architecture.get_view(view_id="view_x").message_key == "RECORD_NOT_FOUND"
 
 
+def test_a_view_around_nothing_names_the_field_that_was_sent(studio: Studio) -> None:
+    assert errors(studio.scout.architecture.get_view(element_id="el_x")) == {"element_id": "ELEMENT_NOT_FOUND"}
+    assert errors(studio.scout.architecture.get_neighborhood(id="el_x")) == {"id": "ELEMENT_NOT_FOUND"}
+
+
 def test_search_finds_by_name_by_description_and_despite_mistakes(studio: Studio) -> None:
     orders = studio.element("OrderService", description="Takes what customers want and keeps track of it")
     studio.element("Order Archive", description="Old orders")

@@ -111,7 +111,7 @@ def _unknown(of: str, refusals: list[Reply]) -> Invalid:
         field="of",
         suggestions={
             "similar": similar,
-            "hint": "Name an element by id or as Type/Name; ask explain_field of a memory, blame_document of a document.",
+            "hint": "Name an element by id or as Type/Name; ask explain_field of a memory, blame_document of a text.",
         },
     )
 

@@ -29,10 +29,16 @@ class Graph(NamedTuple):
 
 
 def neighbourhood(
-    reader: Reader, element_id: str, *, hops: int, limit: int, types: Collection[str] | None = None
+    reader: Reader,
+    element_id: str,
+    *,
+    hops: int,
+    limit: int,
+    types: Collection[str] | None = None,
+    field: str = "id",
 ) -> Graph:
     """What can be reached from an element in so many steps, along relationships of these types."""
-    centre = require_element(reader, element_id)
+    centre = require_element(reader, element_id, field)
     elements: dict[str, Thing] = {centre["id"]: centre}
     edges: dict[str, Thing] = {}
     frontier, truncated = [centre["id"]], False

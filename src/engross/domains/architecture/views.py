@@ -67,7 +67,8 @@ def _viewed(reader: Reader, arguments: Arguments) -> tuple[str, Graph]:
         view, graph = drawn(reader, arguments["view_id"])
         return view["name"], graph
     if "element_id" in arguments:
-        graph = neighbourhood(reader, arguments["element_id"], hops=arguments.get("hops", 2), limit=limit)
+        hops = arguments.get("hops", 2)
+        graph = neighbourhood(reader, arguments["element_id"], hops=hops, limit=limit, field="element_id")
         return f"Around {graph.elements[0]['name']}", graph
     raise_all(
         [

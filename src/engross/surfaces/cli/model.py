@@ -95,7 +95,7 @@ def export(
         str | None,
         typer.Option(help="exchange_xml, archi_csv, mermaid or svg. By default as the target is called."),
     ] = None,
-    view: Annotated[str | None, typer.Option(help="Only this view, as a picture.")] = None,
+    view: Annotated[str | None, typer.Option(help="Only this view, by its id, as a picture.")] = None,
     as_of: AsOf = None,
     json: AsJson = False,
 ) -> None:
@@ -193,23 +193,39 @@ def diff(
 def _content(client: Client, file: Path, *, json: bool) -> dict[str, Any]:
     """The file as an argument: itself, its three tables, or what it was uploaded as."""
     if file.is_dir():
-        found = {one.name: one.read_text("utf-8-sig", "replace") for one in sorted(file.glob("*.csv"))}
+        found = {one.name: _table(one) for one in sorted(file.glob("*.csv"))}
         if not found:
             raise typer.BadParameter(f"there is no CSV file in {file}", param_hint="FILE")
         return {"files": found}
     if not file.is_file():
         raise typer.BadParameter(f"there is no file {file}", param_hint="FILE")
     if file.stat().st_size > LARGEST_CONTENT:
-        kept = client.upload(file)
-        if not kept.ok:
-            finish(kept, json=json)
-        return {"content_hash": kept.data["blob"]["content_hash"]}
+        return _uploaded(client, file, json=json)
     content = file.read_bytes()
     if content.startswith(b"PK"):
         return {"content": b64encode(content).decode()}
     if file.suffix.lower() == ".csv":
-        return {"files": {file.name: content.decode("utf-8-sig", "replace")}}
-    return {"content": content.decode("utf-8", "replace")}
+        return {"files": {file.name: _table(file)}}
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        # XML may be in an encoding of its own, which only its bytes tell.
+        return _uploaded(client, file, json=json)
+    return {"content": text}
+
+
+def _uploaded(client: Client, file: Path, *, json: bool) -> dict[str, Any]:
+    kept = client.upload(file)
+    if not kept.ok:
+        finish(kept, json=json)
+    return {"content_hash": kept.data["blob"]["content_hash"]}
+
+
+def _table(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise typer.BadParameter(f"{file} is not in UTF-8", param_hint="FILE") from None
 
 
 def _commit(client: Client, asked: dict[str, Any]) -> Reply:
