@@ -23,7 +23,8 @@ class Exchange(RequestResponseCycle):
 
     async def send(self, message: ASGISendEvent) -> None:
         """Send one part of the answer."""
-        if self.disconnected or self.flow.write_paused or not self._sent(message):
+        is_ordinary = self.keep_alive and not self.disconnected and not self.flow.write_paused
+        if not is_ordinary or not self._sent(message):
             await super().send(message)
 
     def _sent(self, message: Any) -> bool:
@@ -37,7 +38,7 @@ class Exchange(RequestResponseCycle):
         told = [*self.default_headers, *headers]
         given = dict(told)
         length = given.get(b"content-length")
-        if length is None or not self.keep_alive or not given.keys().isdisjoint(STEERING):
+        if length is None or not given.keys().isdisjoint(STEERING):
             return False
         lines = [STATUS_LINE[status]]
         for name, value in told:

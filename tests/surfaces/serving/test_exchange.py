@@ -1,0 +1,90 @@
+"""The short way out for a plain answer: whatever an application says, it comes out as uvicorn would send it."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from threading import Thread
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from engross.surfaces.serving.wire import Patience, patient
+
+LENGTH = (b"content-length", b"5")
+KINDS: dict[str, tuple[list[tuple[bytes, bytes]], list[dict[str, Any]]]] = {
+    "plain": ([LENGTH, (b"etag", b'"1"'), (b"vary", b"accept")], [{"body": b"hello"}]),
+    "in pieces": ([LENGTH], [{"body": b"he", "more_body": True}, {"body": b"llo"}]),
+    "without a length": ([(b"content-type", b"text/plain")], [{"body": b"hello"}]),
+    "shorter than it says": ([LENGTH], [{"body": b"hell"}]),
+    "longer than it says": ([LENGTH], [{"body": b"hello!"}]),
+    "a header with a line of its own": ([LENGTH, (b"etag", b'"1"\r\nset-cookie: a=b')], [{"body": b"hello"}]),
+    "a header with half a line end": ([LENGTH, (b"etag", b"1\n2")], [{"body": b"hello"}]),
+    "a header with a control character": ([LENGTH, (b"etag", b"1\x002")], [{"body": b"hello"}]),
+    "a header with a tab": ([LENGTH, (b"x-tab", b"1\t2")], [{"body": b"hello"}]),
+    "a name in capitals": ([(b"Content-Length", b"5")], [{"body": b"hello"}]),
+    "the end of the connection": ([LENGTH, (b"connection", b"close")], [{"body": b"hello"}]),
+    "nothing": ([(b"content-length", b"0")], [{"body": b""}]),
+    "no body at all": ([(b"content-length", b"0")], [{}]),
+    "an end that is said twice": ([LENGTH], [{"body": b"hello"}, {"body": b""}]),
+}
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers in the way that the path names."""
+    headers, parts = KINDS[scope["path"].strip("/").replace("_", " ")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    for part in parts:
+        await send({"type": "http.response.body", **part})
+
+
+def served(protocol: Any) -> Iterator[int]:
+    """The port at which the application is served in a way."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(app, http=protocol, loop="uvloop", lifespan="off", log_config=None, date_header=False)
+    server = uvicorn.Server(config)
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    yield listening.getsockname()[1]
+    server.should_exit = True
+    thread.join(30)
+    listening.close()
+
+
+@pytest.fixture(scope="module")
+def short() -> Iterator[int]:
+    """Our own way."""
+    yield from served(patient(Patience()))
+
+
+@pytest.fixture(scope="module")
+def long() -> Iterator[int]:
+    """uvicorn's way."""
+    yield from served("httptools")
+
+
+def heard(port: int, method: str, kind: str) -> bytes:
+    """All that comes back on a connection: for a request, and, if it is still open, for another one."""
+    path = "/" + kind.replace(" ", "_")
+    first = f"{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    read = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(first.encode() + last.encode())
+        try:
+            while piece := connection.recv(65536):
+                read += piece
+        except ConnectionResetError:
+            pass
+    return re.sub(rb"(?i)content-length:", b"content-length:", read)
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_answer_comes_out_as_it_would_without_the_short_way(short: int, long: int, method: str, kind: str) -> None:
+    told = heard(short, method, kind)
+    assert told == heard(long, method, kind)
+    assert b"set-cookie" not in told
