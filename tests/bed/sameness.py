@@ -12,6 +12,7 @@ _EACH_TIME = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z"  # a moment
     r"|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"  # an id
     r"|\b[0-9a-f]{64}\b"  # a digest
+    r"|\bobs_[0-9a-f]{24}\b"  # an observation, whose id follows from its moment
     r"|(?<=/documents/)[^/]+(?=/)"  # a tenant's folder
 )
 _HIDDEN = frozenset(
