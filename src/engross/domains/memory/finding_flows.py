@@ -1,7 +1,7 @@
 """Finding entities: all of them, by an identifier, by words, and those that are there twice."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -10,11 +10,12 @@ from engross.ledger import Reader
 from engross.replies import codes
 
 from .arguments import ACME_ID, GIVEN_BOTH, Answered, EntityId, EntityType, Limit, Offset, UserId
-from .duplicates import Pair, all_candidates, candidates_for
 from .entities import count_entities, page_of_entities, require_entity
-from .finding import by_identifier, search
 from .refusals import malformed, raise_all
 from .ways import Ways
+
+if TYPE_CHECKING:
+    from .duplicates import Pair
 
 
 class RetrieveEntities(TypedDict):
@@ -87,6 +88,8 @@ def _add_listing(memory: Aggregate) -> None:
     )
     def get_entity_by_identifier(reader: Reader, arguments: GetEntityByIdentifier) -> Answered:
         """Find an entity by name, e-mail, phone, tax id, domain or id."""
+        from .finding import by_identifier
+
         if not arguments["identifier"].strip():
             raise_all([malformed("/identifier", "it is empty")])
         found = by_identifier(reader, arguments["identifier"], arguments.get("entity_type"))
@@ -104,6 +107,8 @@ def _add_searching(memory: Aggregate, ways: Ways) -> None:
     )
     def search_memory(reader: Reader, arguments: SearchMemory) -> Answered:
         """Search entities by what is said about them, misspelled or not."""
+        from .finding import search
+
         if not arguments["query"].strip():
             raise_all([malformed("/query", "it is empty")])
         hits = search(
@@ -126,6 +131,8 @@ def _add_searching(memory: Aggregate, ways: Ways) -> None:
     )
     def list_duplicate_candidates(reader: Reader, arguments: ListDuplicateCandidates) -> Answered:
         """List entities that are probably the same, ranked, with reasons. Merge them with merge_entities."""
+        from .duplicates import all_candidates, candidates_for
+
         if "entity_id" in arguments:
             entity = require_entity(reader, arguments["entity_id"])
             pairs = candidates_for(reader, entity, arguments["limit"])
@@ -134,7 +141,7 @@ def _add_searching(memory: Aggregate, ways: Ways) -> None:
         return {"candidates": [_pair(pair) for pair in pairs], "total": len(pairs)}
 
 
-def _pair(pair: Pair) -> Mapping[str, Any]:
+def _pair(pair: "Pair") -> Mapping[str, Any]:
     return {
         "entities": [one.shown(snapshot=False) for one in (pair.first, pair.second)],
         "score": pair.score,
