@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
+from typing import NamedTuple, Protocol
 
 DAMPING = 60
 """The usual constant of reciprocal rank fusion: how little the first places differ."""
@@ -25,7 +26,39 @@ def cosine(first: Sequence[float], second: Sequence[float]) -> float:
     return sum(x * y for x, y in zip(first, second, strict=True)) / lengths if lengths else 0.0
 
 
-def nearness(texts: Mapping[str, str], vectors: Sequence[Sequence[float]]) -> dict[str, float]:
-    """How near each text is to a question, whose vector is the first."""
+class Embedder(Protocol):
+    """Turns texts into vectors. Another model gives other vectors, so each says which it is."""
+
+    name: str
+
+    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        """One vector for each text; None while it is away."""
+
+
+class Ranked(NamedTuple):
+    """The names of what fits, best first, with their scores, and by what they were found."""
+
+    best: list[tuple[str, float]]
+    mode: str
+
+
+def ranked(
+    query: str,
+    texts: Mapping[str, str],
+    opinions: Sequence[Mapping[str, float]],
+    embedder: Embedder | None,
+    *,
+    most: int,
+) -> Ranked:
+    """What words and likeness say of each text, and what it means where there is an embedder, made into one."""
+    mode = "words+names"
+    if embedder is not None:
+        vectors = embedder([query, *texts.values()])
+        opinions = [*opinions, _nearness(texts, vectors)] if vectors else opinions
+        mode += f"+embeddings:{embedder.name}" if vectors else f", without {embedder.name}, which is away"
+    return Ranked(list(fused(opinions).items())[:most], mode)
+
+
+def _nearness(texts: Mapping[str, str], vectors: Sequence[Sequence[float]]) -> dict[str, float]:
     asked, *others = vectors
     return {name: cosine(asked, vector) for name, vector in zip(texts, others, strict=True)}

@@ -129,21 +129,8 @@ class _Caller:
         if key is not None and flow.writes and "client_request_id" in flow.published["properties"]:
             given["client_request_id"] = key
         left = None if context.deadline is None else max(0.001, context.deadline - time.monotonic())
-        return await self._office.acall(
-            Request(
-                ref,
-                given,
-                context.tenant,
-                context.principal,
-                surface=context.surface,
-                traceparent=context.trace.traceparent,
-                correlation_id=context.correlation_id,
-                causation_id=context.message_id,
-                timeout=left,
-                dry_run=context.dry_run,
-                pins=context.pins,
-            )
-        )
+        caused = {"causation_id": context.message_id, "timeout": left, "dry_run": context.dry_run}
+        return await self._office.acall(Request.within(context, ref, given, **caused))
 
     def allow(self, ref: str, context: Context) -> None:
         """Refuse a flow to whoever may not call it by itself."""

@@ -180,21 +180,8 @@ def _may_see(context: Context, owner: str | None) -> bool:
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:
     flow = _operation(fittings, arguments["operation"])
-    rehearsed = yield from walk(
-        fittings,
-        Request(
-            flow=flow.ref,
-            arguments=arguments["payload"],
-            tenant=context.tenant,
-            principal=context.principal,
-            surface=context.surface,
-            traceparent=context.trace.traceparent,
-            tracestate=context.trace.tracestate,
-            correlation_id=context.correlation_id,
-            dry_run=True,
-            pins=context.pins,
-        ),
-    )
+    request = Request.within(context, flow.ref, arguments["payload"], dry_run=True)
+    rehearsed = yield from walk(fittings, request)
     return Answer({"operation": flow.ref, **_verdict(rehearsed)}, codes.VALIDATION_DONE)
 
 

@@ -46,7 +46,7 @@ def _accounted(fittings: Fittings, context: Context, arguments: Why) -> Steps[An
     found: list[dict[str, Any]] = []
     refusals: list[Reply] = []
     for flow in _asked(fittings, arguments.get("aggregate")):
-        answer = yield from walk(fittings, _request(context, flow.ref, _question(flow, arguments)))
+        answer = yield from walk(fittings, Request.within(context, flow.ref, _question(flow, arguments)))
         if answer.ok:
             proposals = yield from _undecided(fittings, context, f"{flow.aggregate.namespace}/{answer.data['subject']}")
             found.append({"aggregate": flow.aggregate.namespace, **answer.data, "proposals": proposals})
@@ -74,7 +74,7 @@ def _question(flow: Flow, arguments: Why) -> dict[str, Any]:
 
 def _undecided(fittings: Fittings, context: Context, target: str) -> Steps[list[Mapping[str, Any]]]:
     asked = {"target": target, "limit": MOST_PROPOSALS}
-    listed = yield from walk(fittings, _request(context, LIST_PROPOSALS, asked))
+    listed = yield from walk(fittings, Request.within(context, LIST_PROPOSALS, asked))
     if not listed.ok:
         return []
     shown = ("id", "status", "proposed_by", "summary", "reason", "risk_tier", "created_at")
@@ -83,20 +83,6 @@ def _undecided(fittings: Fittings, context: Context, target: str) -> Steps[list[
         for proposal in listed.data["proposals"]
         if proposal["status"] in UNDECIDED
     ]
-
-
-def _request(context: Context, flow: str, arguments: Mapping[str, Any]) -> Request:
-    return Request(
-        flow=flow,
-        arguments=arguments,
-        tenant=context.tenant,
-        principal=context.principal,
-        surface=context.surface,
-        traceparent=context.trace.traceparent,
-        tracestate=context.trace.tracestate,
-        correlation_id=context.correlation_id,
-        pins=context.pins,
-    )
 
 
 def _unknown(of: str, refusals: list[Reply]) -> Invalid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from engross.calls import NO_PINS, Principal, Surface
+from engross.calls import NO_PINS, Context, Principal, Surface
 
 
 class Request(NamedTuple):
@@ -24,3 +24,19 @@ class Request(NamedTuple):
     dry_run: bool = False
     break_glass: bool = False
     pins: Mapping[str, str] = NO_PINS
+
+    @classmethod
+    def within(cls, context: Context, flow: str, arguments: Any, **more: Any) -> Request:
+        """A call that another one makes: by the same caller, on the same trace."""
+        return cls(
+            flow,
+            arguments,
+            context.tenant,
+            context.principal,
+            surface=context.surface,
+            traceparent=context.trace.traceparent,
+            tracestate=context.trace.tracestate,
+            correlation_id=context.correlation_id,
+            pins=context.pins,
+            **more,
+        )

@@ -7,9 +7,9 @@ from .metamodel import Metamodel, metamodel
 from .prompts import add_prompts
 from .state import add_appliers
 from .tables import MIGRATIONS, TABLES
-from .ways import USUAL_WAYS, Embedder, Habits, Ways
+from .ways import USUAL_WAYS, Habits, Ways
 
-__all__ = ["Embedder", "Habits", "Metamodel", "Ways", "architecture", "metamodel"]
+__all__ = ["Habits", "Metamodel", "Ways", "architecture", "metamodel"]
 
 
 def architecture(ways: Ways = USUAL_WAYS) -> Aggregate:

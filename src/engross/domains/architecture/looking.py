@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engross.ledger import Reader
+from engross.ranking import Embedder
 from engross.replies import Invalid
 
 from .elements import referred, require_element
@@ -16,7 +17,6 @@ from .pages import page_of_elements, page_of_relationships
 from .refusals import malformed, no_such_element_type, no_such_relationship_type, raise_all
 from .rows import citation
 from .search import search
-from .ways import Embedder
 
 Arguments = Mapping[str, Any]
 Answered = dict[str, Any]

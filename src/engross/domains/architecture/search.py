@@ -12,12 +12,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from engross.ledger import Reader
-from engross.ranking import fused, nearness
+from engross.ranking import Embedder, ranked
 
 from .names import DESCRIBED, folded, words
 from .rows import ELEMENT_COLUMNS, brief, element_of
 from .tables import AS_OF
-from .ways import Embedder
 
 MOST_WORDS = 12
 MOST_NEAR = 60
@@ -65,13 +64,8 @@ def search(
     effort = THOROUGH if types is None else THOROUGH._replace(postings=MANY_POSTINGS)
     candidates = _candidates(reader, model_id, query, types, effort)
     opinions = [_by_words(candidates, query), _by_likeness(candidates, query)]
-    mode = "words+names"
-    if embedder is not None:
-        texts = {identifier: _told(one) for identifier, one in candidates.items()}
-        vectors = embedder([query, *texts.values()])
-        opinions.append(nearness(texts, vectors) if vectors else {})
-        mode += f"+embeddings:{embedder.name}" if vectors else f", without {embedder.name}, which is away"
-    best = list(fused(opinions).items())[:most]
+    texts = {identifier: _told(one) for identifier, one in candidates.items()} if embedder else {}
+    best, mode = ranked(query, texts, opinions, embedder, most=most)
     return Hits([Hit(candidates[identifier], score) for identifier, score in best], mode)
 
 

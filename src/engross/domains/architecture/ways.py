@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from engross.calls import Context
+from engross.ranking import Embedder
 
 Duplicates = Literal["by-caller", "reject", "warn", "allow"]
 
@@ -23,15 +24,6 @@ class Habits(NamedTuple):
         if self.duplicate_name != "by-caller":
             return self.duplicate_name
         return "warn" if context.principal.type == "human" else "reject"
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors. Another model gives other vectors, so each says which it is."""
-
-    name: str
-
-    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
-        """One vector for each text; None while it is away."""
 
 
 @dataclass(frozen=True, slots=True)

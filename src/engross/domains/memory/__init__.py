@@ -15,12 +15,12 @@ from .structured_flows import add_structured_flows
 from .tables import MIGRATIONS, TABLES
 from .timeline_flows import add_timeline_flows
 from .truth_flows import add_truth_flows
-from .ways import USUAL_WAYS, Embedder, Files, ModelAccess, Uploaded, Ways
+from .ways import USUAL_WAYS, Files, ModelAccess, Uploaded, Ways
 
 MORE = ("diff-entity", "export-memory", "list-duplicate-candidates", "unmerge-entities")
 """Flows that are found, but not listed as tools unless somebody asks for the toolset `memory-more`."""
 
-__all__ = ["Embedder", "Files", "ModelAccess", "Uploaded", "Ways", "memory"]
+__all__ = ["Files", "ModelAccess", "Uploaded", "Ways", "memory"]
 
 
 def memory(ways: Ways = USUAL_WAYS) -> Aggregate:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engross.ledger import Reader
-from engross.ranking import fused, nearness
+from engross.ranking import Embedder, ranked
 
 from .entities import Entity, find_entities, find_entity
 from .entity_rows import OWNED
@@ -18,7 +18,6 @@ from .ids import ENTITY_ID, entity_id
 from .names import COMPANIES, identifier_guesses, normalise, words
 from .owners import owner_of
 from .terms import TOLD
-from .ways import Embedder
 
 MOST_FOUND = 100
 MOST_WORDS = 12
@@ -133,13 +132,8 @@ def search(
     """The entities that fit a query, best first; equal ones by id."""
     candidates = _candidates(reader, query, entity_type)
     opinions = [_by_words(candidates, query), _by_likeness(candidates, query)]
-    mode = "words+names"
-    if embedder is not None:
-        texts = {identifier: _told(one) for identifier, one in candidates.items()}
-        vectors = embedder([query, *texts.values()])
-        opinions.append(nearness(texts, vectors) if vectors else {})
-        mode += f"+embeddings:{embedder.name}" if vectors else f", without {embedder.name}, which is away"
-    best = list(fused(opinions).items())[:most]
+    texts = {identifier: _told(one) for identifier, one in candidates.items()} if embedder else {}
+    best, mode = ranked(query, texts, opinions, embedder, most=most)
     return Hits([Hit(candidates[identifier], score) for identifier, score in best], mode)
 
 

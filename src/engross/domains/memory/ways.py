@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engross.ledger import Reader
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors. Another model gives other vectors, so each says which it is."""
-
-    name: str
-
-    def __call__(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
-        """One vector for each text; None while it is away."""
+from engross.ranking import Embedder
 
 
 class Uploaded(NamedTuple):

@@ -14,13 +14,12 @@ from engross.surfaces.desk import Desk
 
 from .answers import refuse_address, send_bytes, send_empty, send_refusal
 from .asked import Asked
-from .calls import refuse_method
 from .etags import DIGITS, is_known
+from .looking import looked_at
 from .openapi import openapi_document
 from .pages import POLICY, docs_page, problem_data, problem_page, problems_page
 
 JSON, HTML = "application/json", "text/html; charset=utf-8"
-METHODS = ("GET", "HEAD", "OPTIONS")
 BRIEFLY = "public, max-age=300"
 
 Shown = Callable[[Scope], tuple[str, bytes]]
@@ -94,15 +93,10 @@ class Public:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         asked = Asked(scope)
-        try:
-            refuse_method(asked.method, METHODS)
-            if asked.method == "OPTIONS":
-                await send_empty(send, 204, {"allow": ", ".join(METHODS)})
-                return
-            media_type, content = self._shown(scope)
-        except Coded as refusal:
-            await send_refusal(scope, send, refusal, self._base)
+        shown = await looked_at(asked, scope, send, self._base, self._shown)
+        if shown is None:
             return
+        media_type, content = shown
         tag = f'"{sha256(content).hexdigest()[:DIGITS]}"'
         headers = {"etag": tag, "cache-control": BRIEFLY, "content-security-policy": POLICY}
         if is_known(tag, asked.header(b"if-none-match") or ""):

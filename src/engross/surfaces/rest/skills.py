@@ -11,14 +11,13 @@ import orjson
 from starlette.types import Receive, Scope, Send
 
 from engross.flows import Skill, SkillTool, shortened
-from engross.replies import Coded, Invalid, codes
+from engross.replies import Invalid, codes
 from engross.surfaces.desk import Desk
 
-from .answers import refuse_address, send_bytes, send_empty, send_refusal
+from .answers import refuse_address, send_bytes
 from .asked import Asked
-from .calls import refuse_method
+from .looking import looked_at
 
-METHODS = ("GET", "HEAD", "OPTIONS")
 JSON, ZIP = "application/json", "application/zip"
 PRIVATE = {"cache-control": "private, no-cache"}
 # Whatever a file says it is, a browser must not run it here.
@@ -38,17 +37,10 @@ class Skills:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        asked = Asked(scope)
-        try:
-            refuse_method(asked.method, METHODS)
-            if asked.method == "OPTIONS":
-                await send_empty(send, 204, {"allow": ", ".join(METHODS)})
-                return
-            media_type, content, headers = self._shown(scope)
-        except Coded as refusal:
-            await send_refusal(scope, send, refusal, self._base)
-            return
-        await send_bytes(send, 200, media_type, content, headers)
+        shown = await looked_at(Asked(scope), scope, send, self._base, self._shown)
+        if shown is not None:
+            media_type, content, headers = shown
+            await send_bytes(send, 200, media_type, content, headers)
 
     def _shown(self, scope: Scope) -> tuple[str, bytes, Mapping[str, str]]:
         namespace, parts = _asked_for(scope["path"])
