@@ -5,8 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.studio import Studio
+from tests.architecture.studio import FLOWS, Studio
 from tests.bed.offices import Offices
+from tests.bed.refusals import Watch
+
+
+@pytest.fixture(autouse=True)
+def watched() -> Iterator[None]:
+    """Whatever a test provokes, the flow that answers so says beforehand that it may."""
+    with Watch(FLOWS) as watch:
+        yield
+    assert watch.unnamed == set(), "name these in `refuses`"
 
 
 @pytest.fixture

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from engross.domains.architecture import Ways, architecture
+from engross.office import Settings
+from engross.office.capabilities import catalogue_of
 from engross.replies import Reply
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
+
+FLOWS = {flow.ref: flow for flow in catalogue_of(Settings(data=Path("nowhere"), domains="architecture"))}
+"""Every flow of an office that keeps architecture models, by its ref."""
 
 
 class Studio:

@@ -112,11 +112,26 @@ def test_what_the_server_sets_is_refused_by_name(studio: Studio, field: str) -> 
     assert errors(answer) == {field: "FIELD_NOT_ALLOWED"}
 
 
-@pytest.mark.parametrize("name", ["", "   ", "\u00a0", "x" * 256, "two\nlines", "tab\there", "bell\x07", "c1\x85"])
+@pytest.mark.parametrize(
+    "name", ["", "   ", "\u00a0", "\u200b\u2060", "\u3164", "x" * 256, "two\nlines", "tab\there", "bell\x07", "c1\x85"]
+)
 def test_names_that_are_none_are_refused(studio: Studio, name: str) -> None:
     answer = studio.clara.architecture.create_element(type="Node", name=name)
     assert errors(answer) == {"name": "VALIDATION_ERROR"}
     assert studio.clara.architecture.list_elements().data["elements"] == []
+
+
+def test_what_nobody_can_see_names_nothing(studio: Studio) -> None:
+    unseen, known = "\u200b", studio.element("Orders")
+    house = studio.clara.architecture
+    refused = {"name": "VALIDATION_ERROR"}
+    assert errors(house.update_element(id=known["id"], name=unseen)) == refused
+    assert errors(house.create_model(name=unseen)) == refused
+    assert errors(house.create_capability_structure(name="Sales", sub_capabilities=["Offers", unseen])) == {
+        "sub_capabilities.1": "VALIDATION_ERROR"
+    }
+    assert validate(studio.clara, "createElement", {"type": "Node", "name": unseen})["errors"][0]["field"] == "name"
+    assert studio.element("Orders\u200b")["name"] == "Orders\u200b"
 
 
 def test_every_error_is_told_at_once(studio: Studio) -> None:

@@ -204,9 +204,35 @@ def test_a_view_that_came_in_can_be_looked_at(studio: Studio) -> None:
     places = {one.get("x") for one in ElementTree.fromstring(picture).iter() if one.tag.endswith("rect")}
     assert places == {"10", "20", "200"}
     assert export(studio, model, format="svg", view_id=view["id"]) == picture
+    assert export(studio, model, format="svg", view_id="main") == picture
     assert export(studio, model, format="mermaid").startswith("flowchart LR")
     refused = studio.clara.architecture.export_model(model_id=model, view_id=view["id"])
     assert errors(refused) == {"view_id": "VALIDATION_ERROR"}
+
+
+def test_a_view_is_known_by_its_name_in_its_model(studio: Studio) -> None:
+    model = done(take(studio, EXCHANGE)).data["model"]["id"]
+    (view,) = done(studio.clara.architecture.list_views(model_id=model)).data["views"]
+    by_id, by_name = (studio.clara.architecture.get_view(view_id=one, model_id=model) for one in (view["id"], "MAIN"))
+    assert done(by_name).data == done(by_id).data
+    elsewhere = studio.clara.architecture.get_view(view_id="Main")
+    assert (elsewhere.message_key, errors(elsewhere)) == ("RECORD_NOT_FOUND", {"view_id": "RECORD_NOT_FOUND"})
+    unknown = studio.clara.architecture.get_view(view_id="Man", model_id=model)
+    assert unknown.data["suggestions"]["available_views"] == [view]
+    twin = EXCHANGE.replace('identifier="v-1"', 'identifier="v-2"')
+    assert twin != EXCHANGE
+    done(take(studio, twin, model_id=model))
+    ambiguous = studio.clara.architecture.get_view(view_id="Main", model_id=model)
+    assert errors(ambiguous) == {"view_id": "NEEDS_DISAMBIGUATION"}
+    assert len(ambiguous.data["suggestions"]["candidates"]) == 2
+
+
+def test_a_name_that_nobody_sees_is_none_in_a_file_either(studio: Studio) -> None:
+    unseen = EXCHANGE.replace(">Orders</name>", ">\u200b\u2060</name>")
+    assert unseen != EXCHANGE
+    assert errors(take(studio, unseen)) == {"content": "VALIDATION_ERROR"}
+    for name in ("\u200b", " ", "bell\x07"):
+        assert errors(take(studio, EXCHANGE, model_name=name)) == {"model_name": "VALIDATION_ERROR"}
 
 
 def test_archis_own_file_comes_in_with_its_views(studio: Studio) -> None:

@@ -3,129 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import httpx2
-import orjson
 import pytest
 
-from tests.bed.served import UNLIMITED, Served
-
-REVISION = "2026-07-28"
-ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": REVISION,
-    "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
-NUMBERS = count(1)
-
-
-class Refused(NamedTuple):
-    """A refusal as both surfaces must tell it."""
-
-    code: str
-    field: str | None
-    helps: set[str]
-
-
-class Door:
-    """One office behind a port, asked in both ways by different people."""
-
-    def __init__(self, served: Served) -> None:
-        self.served = served
-        self.tokens = {
-            "owner": served.owner,
-            "agent": served.agent,
-            "robot": served.token("robot", "agent", "curator"),
-            "viewer": served.token("vera", "human", "viewer"),
-            "curator": served.token("carl", "human", "curator"),
-        }
-        self.http = served.client()
-
-    def rest(self, flow: str, who: str = "owner", **arguments: Any) -> dict[str, Any]:
-        answer = self.http.post(
-            f"/v1/{flow.replace('.', '/', 1)}", json=arguments, headers=self.served.headers(self.tokens[who])
-        )
-        told: dict[str, Any] = answer.json()
-        return {**told, "http": answer.status_code}
-
-    def mcp(self, tool: str, who: str = "owner", **arguments: Any) -> dict[str, Any]:
-        params = {"name": tool, "arguments": arguments, "_meta": ENVELOPE}
-        headers = {
-            **self.served.headers(self.tokens[who]),
-            "Accept": "application/json, text/event-stream",
-            "MCP-Protocol-Version": REVISION,
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": tool,
-        }
-        body = {"jsonrpc": "2.0", "id": next(NUMBERS), "method": "tools/call", "params": params}
-        result: dict[str, Any] = _message(self.http.post("/mcp", headers=headers, json=body))["result"]
-        assert result["isError"] is True
-        assert orjson.loads(result["content"][0]["text"]) == result["structuredContent"]
-        told: dict[str, Any] = result["structuredContent"]
-        return told
-
-    def made(self, flow: str, who: str = "owner", **arguments: Any) -> dict[str, Any]:
-        """The answer of a call that succeeds."""
-        answer = self.rest(flow, who, **arguments)
-        assert answer["http"] in (200, 201, 202), answer
-        return answer
-
-    def element(self, kind: str, name: str | None = None) -> str:
-        """The id of a new element."""
-        name = name or f"{kind} {next(NUMBERS)}"
-        made = self.made("architecture.create-element", type=kind, name=name)
-        identifier: str = made["element"]["id"]
-        return identifier
-
-    def related(self, kind: str, source: str, target: str) -> str:
-        """The id of a new relationship."""
-        made = self.made("architecture.create-relationship", type=kind, source_id=source, target_id=target)
-        identifier: str = made["relationship"]["id"]
-        return identifier
-
-    def refused(self, tool: str, expected: Refused, who: str = "owner", **arguments: Any) -> dict[str, Any]:
-        """Ask in both ways, and hold both answers to what is expected, and to each other."""
-        over_mcp = self.mcp(tool, who, **arguments)
-        over_rest = self.rest(f"architecture.{_kebab(tool)}", who, **arguments)
-        for told in (over_mcp, over_rest):
-            assert told["success"] is False
-            error = told["error"]
-            assert (error["code"], error.get("field")) == (expected.code, expected.field), told
-            assert expected.helps <= set(error.get("suggestions") or {}), error
-            assert told["reply"]["message_key"] == expected.code
-        assert _comparable(over_mcp) == _comparable(over_rest)
-        return dict(over_mcp["error"])
-
-
-def _kebab(tool: str) -> str:
-    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in tool)
-
-
-def _message(answer: httpx2.Response) -> dict[str, Any]:
-    if answer.headers["content-type"].startswith("application/json"):
-        message: dict[str, Any] = answer.json()
-        return message
-    data = [line.removeprefix("data: ") for line in answer.text.splitlines() if line.startswith("data: {")]
-    message = orjson.loads(data[-1])
-    return message
-
-
-def _comparable(told: dict[str, Any]) -> Any:
-    """What two calls have in common: not their trace, and nothing that ends ten minutes later."""
-    error = {name: value for name, value in told["error"].items() if name not in ("trace_id", "details")}
-    return error, told["reply"]["code"], told["reply"]["reply_type"]
+from tests.architecture.door import NUMBERS, Door, Refused, open_door
+from tests.bed.served import UNLIMITED
 
 
 @pytest.fixture(scope="module")
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
-    folder = Path(tmp_path_factory.mktemp("served")) / "office"
-    with Served(folder, knobs=UNLIMITED, domains="architecture") as served:
-        found = Door(served)
+    with open_door(Path(tmp_path_factory.mktemp("served")) / "office") as found:
         yield found
-        found.http.close()
 
 
 NEW = {"type": "Node", "name": "Server"}
@@ -288,13 +178,14 @@ def test_profiles_and_changes_that_say_nothing(door: Door) -> None:
 def test_keys_limits_and_confirmations(door: Door) -> None:
     key = f"one-change-{next(NUMBERS)}"
     door.made("architecture.create-element", **NEW, client_request_id=key)
-    door.refused(
+    told = door.refused(
         "createElement",
-        Refused("IDEMPOTENCY_KEY_REUSED", "client_request_id", set()),
+        Refused("IDEMPOTENCY_KEY_REUSED", "client_request_id", {"hint"}),
         type="Node",
         name="Another",
         client_request_id=key,
     )
+    assert set(told["details"]) == {"original_request_time"}
     door.refused(
         "createElement", Refused("VALIDATION_ERROR", "client_request_id", set()), **NEW, client_request_id="a b"
     )
@@ -319,8 +210,14 @@ def test_proposals_that_are_not_there_not_open_or_stale(door: Door) -> None:
         "createElement", Refused("PROPOSAL_NOT_FOUND", "proposal_id", set()), "agent", **NEW, proposal_id="prop_nowhere"
     )
     known = door.element("Node", "Ledger host")
-    opened = door.made("architecture.update-element", "agent", id=known, name="Ledger machine")["proposal"]["id"]
+    changed = door.made("architecture.update-element", "agent", id=known, name="Ledger machine", commit_mode="draft")
+    opened = changed["proposal"]["id"]
     door.made("architecture.update-element", id=known, name="Ledger box")
+    gone_stale = Refused("PROPOSAL_STALE", "proposal_id", {"changed_aggregates", "hint"})
+    told = door.refused("createElement", gone_stale, "agent", **NEW, proposal_id=opened)
+    assert told["suggestions"]["changed_aggregates"] == [{"subject": f"architecture/{known}", "from": 1, "to": 2}]
+    door.refused("getElement", gone_stale, "agent", id=known, proposal_id=opened)
+    door.made("proposals.submit-proposal", "agent", proposal_id=opened)
     shown = door.rest("proposals.get-proposal", "curator", proposal_id=opened)
     assert shown["proposal"]["stale"] is True
     stale = door.rest("proposals.review-proposal", "curator", proposal_id=opened, decision="approve")
@@ -338,9 +235,20 @@ def test_proposals_that_are_not_there_not_open_or_stale(door: Door) -> None:
 def test_what_a_caller_may_not_do(door: Door) -> None:
     for told in (door.mcp("createElement", "viewer", **NEW), door.rest("architecture.create-element", "viewer", **NEW)):
         assert (told["reply"]["reply_type"], told["error"]["code"]) == ("D", "WRITE_DENIED")
+
+
+def test_nobody_approves_what_is_their_own_and_nobody_approves_over_mcp(door: Door) -> None:
     own = door.made("architecture.create-element", "curator", type="Node", name="Mine", commit_mode="proposal")
-    denied = door.rest("proposals.review-proposal", "curator", proposal_id=own["proposal"]["id"], decision="approve")
+    verdict = {"proposal_id": own["proposal"]["id"], "decision": "approve"}
+    denied = door.rest("proposals.review-proposal", "curator", **verdict)
     assert (denied["http"], denied["reply"]["message_key"]) == (403, "SELF_APPROVAL")
+    for who in ("curator", "owner", "agent"):
+        offered = {tool["name"] for tool in door.asked("tools/list", who)["tools"]}
+        assert "createElement" in offered
+        assert "reviewProposal" not in offered
+        told = door.mcp("reviewProposal", who, **verdict)["reply"]
+        assert (told["reply_type"], told["message_key"]) == ("D", "PEOPLE_ONLY")
+    assert door.rest("proposals.get-proposal", **{"proposal_id": verdict["proposal_id"]})["proposal"]["decisions"] == []
 
 
 @pytest.mark.requirement("ARCH-16")
@@ -355,23 +263,27 @@ def test_calls_that_are_about_no_model(door: Door) -> None:
 
 
 @pytest.mark.parametrize(
-    ("knobs", "code", "arguments"),
+    ("knobs", "expected", "arguments"),
     [
-        (f"{UNLIMITED}\nrequire_client_request_id = true", "IDEMPOTENCY_KEY_REQUIRED", {}),
-        (f'{UNLIMITED}\non_direct_denied = "deny"', "APPROVAL_REQUIRED", {"commit_mode": "direct"}),
-        ('rate_limits = { write = "1/minute" }', "RATE_LIMIT_EXCEEDED", {}),
+        ("require_client_request_id = true", Refused("IDEMPOTENCY_KEY_REQUIRED", "client_request_id", {"format"}), {}),
+        ('on_direct_denied = "deny"', Refused("APPROVAL_REQUIRED", None, set()), {"commit_mode": "direct"}),
     ],
+    ids=["keys", "approval"],
 )
-def test_what_an_operator_asks_for_besides(tmp_path: Path, knobs: str, code: str, arguments: dict[str, Any]) -> None:
-    with Served(tmp_path / "office", knobs=knobs, domains="architecture") as served:
-        door = Door(served)
-        if code == "RATE_LIMIT_EXCEEDED":
-            door.rest("architecture.create-element", "agent", **NEW)
-        told = door.mcp("createElement", "agent", **NEW, **arguments)
-        assert told["error"]["code"] == code
-        over_rest = door.rest("architecture.create-element", "agent", **NEW, **arguments)
-        assert over_rest["error"]["code"] == code
-        door.http.close()
+def test_what_an_operator_asks_for_besides(
+    tmp_path: Path, knobs: str, expected: Refused, arguments: dict[str, Any]
+) -> None:
+    with open_door(tmp_path / "office", knobs=f"{UNLIMITED}\n{knobs}") as door:
+        door.refused("createElement", expected, "agent", **NEW, **arguments)
+
+
+def test_calls_that_come_too_often(tmp_path: Path) -> None:
+    with open_door(tmp_path / "office", knobs='rate_limits = { write = "1/minute" }') as door:
+        door.made("architecture.create-element", "agent", **NEW)
+        over_mcp = door.mcp("createElement", "agent", **NEW)
+        for told in (over_mcp, door.rest("architecture.create-element", "agent", **NEW)):
+            assert (told["reply"]["reply_type"], told["error"]["code"]) == ("D", "RATE_LIMIT_EXCEEDED")
+            assert 0 < told["error"]["details"]["retry_after_seconds"] <= 60
 
 
 @pytest.mark.requirement("NEW-05")

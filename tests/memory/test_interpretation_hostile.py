@@ -213,6 +213,16 @@ def test_utf_16_is_read():
     assert interpret("hello".encode("utf-16"), "text/plain", "x.txt").claims[0].fields["content"] == "hello"
 
 
+def test_a_date_of_a_calendar_that_makes_no_sense_is_left_out():
+    calendar = (
+        b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Standup\r\nDTSTART:20250115T090000Z\r\nDTEND:20250115T0 \r\n"
+    )
+    found = interpret(calendar + b"END:VEVENT\r\nEND:VCALENDAR\r\n", "text/calendar", "x.ics")
+    assert_sound(found)
+    assert found.claims[0].fields["start_datetime"] == "2025-01-15T09:00:00.000Z"
+    assert "end_datetime" not in found.claims[0].fields
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(content=st.binary(max_size=400), sample=st.sampled_from(sorted(TEXTUAL)), place=st.floats(0, 1))
 def test_no_bytes_at_all_are_too_much(content, sample, place):

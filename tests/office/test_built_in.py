@@ -72,6 +72,30 @@ def test_a_proposal_of_a_domain_is_approved_by_an_office_that_never_used_it(offi
     assert elements(there) == elements(here) == ["Order Service"]
 
 
+def test_an_office_that_never_used_a_domain_erases_what_it_recorded(offices: Offices) -> None:
+    made = offices.open(domains=EVERY).call("architecture.create-element", ORDERS)
+    there = offices.open(domains=EVERY).as_("clara", "human", ["admin", "curator"])
+    wish = {"aggregate": "architecture", "subject": made.data["element"]["id"]}
+    asked = there.call("record.erase", wish)
+    gone = there.call("record.erase", {**wish, "confirm_token": asked.data["confirm_token"]})
+    assert gone.code == codes.ERASED
+    assert elements(there) == []
+
+
+@pytest.mark.parametrize("domains", [EVERY, "architecture"])
+def test_an_office_that_never_used_a_domain_still_shows_its_facts_only_to_whom_they_belong(
+    offices: Offices, domains: str
+) -> None:
+    here = offices.open(domains=EVERY)
+    told = here.call("memory.ingest-structured", {"entities": [{"entity_type": "person", "name": "John Doe"}]})
+    subject = {"aggregate": "memory", "subject": told.data["source_id"]}
+    for name, roles, sees in (("vera", "contributor", 0), ("carl", "curator", 1)):
+        there = offices.open(domains=domains).as_(name, "human", [roles])
+        assert len(there.call("record.read-facts", {}).data["facts"]) == sees
+        there = offices.open(domains=domains).as_(name, "human", [roles])
+        assert there.call("record.read-history", subject).ok is bool(sees)
+
+
 def test_a_domain_whose_tables_may_not_be_made_says_so_and_the_rest_goes_on(offices: Offices) -> None:
     offices.open().close()
     curator = offices.open(domains=EVERY, migrate=False)

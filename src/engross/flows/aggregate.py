@@ -46,11 +46,11 @@ class Aggregate:
         *,
         dialect: Dialect = "plain",
         tables: Sequence[str] = (),
-        migrations: Sequence[tuple[str, str]] = (),
+        migrations: Sequence[tuple[str, str | Mapping[str, str]]] = (),
         naming: Naming = "camel",
         owned_by: str | None = None,
     ) -> None:
-        """`migrations` are (name, sql) pairs; `naming` is the style of tool names by default.
+        """`migrations` are pairs of a name and SQL, or SQL by engine; `naming` is the style of tool names by default.
 
         `owned_by` is the field of every fact's payload that names whose it is, where facts belong to single users.
         """

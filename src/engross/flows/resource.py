@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +17,7 @@ _NUMBERS: dict[str, type] = {"integer": int, "number": float}
 _TRUTHS = {"true": True, "false": False}
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """Data: an address, the read flow that answers for it, and what of its answer is shown."""
 
     address: Address
@@ -34,7 +32,7 @@ class Resource:
     """The field of the answer that is the content in base64."""
     changes: str = ""
     """Whose facts change it: `aggregate/subject`, with variables, `*` for any. Nothing: it never changes."""
-    arguments: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    arguments: Mapping[str, Any] = MappingProxyType({})
     """What the flow gets besides the variables."""
 
     @property

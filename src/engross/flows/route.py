@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Where = Literal["path", "query", "header", "cookie", "body"]
 
 
-@dataclass(frozen=True, slots=True)
-class RouteField:
+class RouteField(NamedTuple):
     """Where a request carries an argument. A field with a `constant` never looks at the request."""
 
     name: str
@@ -33,8 +31,7 @@ def usual_place(name: str, path: str, method: str) -> Where:
     return "query" if method in ("GET", "DELETE") else "body"
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """Data: an address below a namespace, and the flow it stands for. `{name}` in the path is an argument."""
 
     namespace: str

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class SkillTool:
+class SkillTool(NamedTuple):
     """A tool that a skill tells of: derived from an exposure, or instructions to read."""
 
     name: str
@@ -19,14 +18,13 @@ class SkillTool:
     instruction: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+class Skill(NamedTuple):
     """Data: what it is for, its tools and its files, as they were when the office opened."""
 
     namespace: str
     name: str
     description: str
-    about: Mapping[str, object] = field(default_factory=dict)
+    about: Mapping[str, object] = MappingProxyType({})
     """License, compatibility and whatever else is told as it is."""
     tools: tuple[SkillTool, ...] = ()
     files: Mapping[str, bytes] | None = None

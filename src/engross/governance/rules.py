@@ -16,7 +16,7 @@ from engross.replies import Failed, codes
 from .policy_files import policy_problem, schema_text
 
 if TYPE_CHECKING:
-    from cedarpy import PolicySet, Schema
+    from .cedar import PolicySet, Schema
 
 # What a forbid may be annotated with: @denial("..."). The first that applies is told.
 DENIALS = {
@@ -71,10 +71,10 @@ class Rules:
     """A set of policies that fits the schema."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        import cedarpy
+        from . import cedar
 
-        self._authorize = cedarpy.is_authorized_batch
-        self._schema: Schema = cedarpy.Schema.from_str(schema_text())
+        self._authorize = cedar.is_authorized_batch
+        self._schema: Schema = cedar.Schema.from_str(schema_text())
         self._rules = _by_id([rule for file in sorted(texts) for rule in _rules(file, texts[file], self._schema)])
         self._policies = _policy_set(self._rules)
 
@@ -108,10 +108,10 @@ class Rules:
 
 
 def _rules(file: str, text: str, schema: Schema) -> Iterator[Rule]:
-    import cedarpy
+    from . import cedar
 
     try:
-        parsed = orjson.loads(cedarpy.policies_to_json_str(text))
+        parsed = orjson.loads(cedar.policies_to_json_str(text))
     except ValueError as unreadable:
         raise _noted(policy_problem(file, "this is not Cedar"), str(unreadable)) from None
     if parsed["templates"]:
@@ -140,9 +140,9 @@ def _denial_of(body: Mapping[str, Any], file: str, id_: str) -> str | None:
 
 
 def _validate(file: str, text: str, schema: Schema, names: Mapping[str, str]) -> None:
-    import cedarpy
+    from . import cedar
 
-    result = cedarpy.validate_policies(text, schema)
+    result = cedar.validate_policies(text, schema)
     if not result.validation_passed:
         broken = sorted({names[error.policy_id] for error in result.errors if error.policy_id in names})
         failure = policy_problem(file, "this does not fit engross.cedarschema", policies=broken)
@@ -166,7 +166,7 @@ def _by_id(rules: Sequence[Rule]) -> dict[str, Rule]:
 
 
 def _policy_set(rules: Mapping[str, Rule]) -> PolicySet:
-    from cedarpy import PolicySet
+    from .cedar import PolicySet
 
     static = {id_: rule.body for id_, rule in rules.items()}
     document = {"staticPolicies": static, "templates": {}, "templateLinks": []}

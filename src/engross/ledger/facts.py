@@ -207,6 +207,28 @@ def facts_about(
     )
 
 
+def envelopes_at(
+    reading: Reading, aggregate: str, places: Iterable[tuple[int, str]]
+) -> list[tuple[Fact, dict[str, Any]]]:
+    """The facts of an aggregate at these positions and about these subjects, each with its receipt's body.
+
+    They come without their payloads: one fact may say as much as a whole import.
+    """
+    asked = set(places)
+    if not asked:
+        return []
+    positions = {f"p_{n}": position for n, position in enumerate(sorted({position for position, _ in asked}))}
+    subjects = {f"s_{n}": subject for n, subject in enumerate(sorted({subject for _, subject in asked}))}
+    found = _with_receipts(
+        reading,
+        f"f.position IN ({_named(positions)}) AND f.aggregate = :aggregate AND f.subject IN ({_named(subjects)})"
+        " ORDER BY f.position, f.ordinal",
+        {"aggregate": aggregate, **positions, **subjects},
+        payloads=False,
+    )
+    return [(fact, receipt) for fact, receipt in found if (fact.position, fact.subject) in asked]
+
+
 def changes_after(reading: Reading, position: int, *, most: int) -> tuple[int, list[tuple[int, str, str]]]:
     """Who was changed behind a position, as (position, aggregate, subject), and up to where that is all of it."""
     settled = reading.watermark()
@@ -238,14 +260,21 @@ def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int
     return {field for fact in history(reading, aggregate, subject, after_version=since) for field in fact.fields}
 
 
-def _with_receipts(reading: Reading, condition: str, params: Params) -> list[tuple[Fact, dict[str, Any]]]:
+def _with_receipts(
+    reading: Reading, condition: str, params: Params, *, payloads: bool = True
+) -> list[tuple[Fact, dict[str, Any]]]:
+    columns = _prefixed("f") if payloads else _prefixed("f").replace("f.payload", "NULL AS payload")
     rows = reading.rows(
-        f"SELECT {_prefixed('f')}, r.body AS receipt FROM facts f"
+        f"SELECT {columns}, r.body AS receipt FROM facts f"
         " JOIN receipts r ON r.tenant = f.tenant AND r.position = f.position"
         f" WHERE f.tenant = :tenant AND {condition}",
         params,
     )
     return [(fact_of(row), orjson.loads(row["receipt"])) for row in rows]
+
+
+def _named(params: Iterable[str]) -> str:
+    return ", ".join(f":{name}" for name in params)
 
 
 def _prefixed(alias: str) -> str:

@@ -160,6 +160,7 @@ DOMAINS: Mapping[str, Domain] = MappingProxyType(
                 "search_memory",
                 "submit_payload",
                 "unmerge_entities",
+                "why_entity",
             ),
             prompts=(
                 "remember-this",
@@ -185,6 +186,7 @@ DOMAINS: Mapping[str, Domain] = MappingProxyType(
                 "octave_write",
                 "read_document",
                 "undo_document",
+                "why_document",
             ),
             prompts=("write-document",),
             addresses=(

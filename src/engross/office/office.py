@@ -101,6 +101,8 @@ class Office:
             call_seconds=settings.call_seconds,
             lease_seconds=settings.lease_seconds,
             most_reply_bytes=settings.most_reply_bytes,
+            entered=set(),
+            unsealed=set(),
             bulk_seconds=settings.bulk_seconds,
             stir=self.feed.stir,
         )

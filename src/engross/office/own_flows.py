@@ -33,6 +33,8 @@ from .why import add_why
 PAGE = 100
 NOWHERE = 2**60
 REVIEWERS = frozenset({"curator", "admin"})
+NOBODY = ""
+"""Stands for an owner whom nobody knows."""
 
 
 class ValidateWrite(TypedDict):
@@ -154,6 +156,12 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
         """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies."""
         return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
 
+    @erase.prepare
+    def prepare(reader: Reader, arguments: EraseSubject) -> EraseSubject:
+        # A domain that nobody has used so far joins now: it knows how to forget.
+        fittings().catalogue.aggregate(arguments["aggregate"])
+        return arguments
+
     add_why(record, fittings)
     offer_resources(record)
     offer_prompts(record)
@@ -164,12 +172,23 @@ def _events(fittings: Fittings, context: Context, found: list[tuple[Fact, dict[s
     """The facts that this caller may see.
 
     What there is to know about tokens is for whoever may list them; what belongs to one user, for that user and for
-    those who review.
+    those who review, as is what an aggregate stated that is no longer there to say whose it is.
     """
     if not may_see_tokens(fittings, context):
         found = [(fact, receipt) for fact, receipt in found if fact.aggregate != DOOR]
+    known = {name for name in {fact.aggregate for fact, _ in found} if _is_there(fittings, name)}
     seen = [(fittings.book.upcast(fact), receipt) for fact, receipt in found]
-    return [fact.cloudevent(receipt) for fact, receipt in seen if _may_see(context, fittings.book.owner(fact))]
+    owners = [fittings.book.owner(fact) if fact.aggregate in known else NOBODY for fact, _ in seen]
+    shown = zip(seen, owners, strict=True)
+    return [fact.cloudevent(receipt) for (fact, receipt), owner in shown if _may_see(context, owner)]
+
+
+def _is_there(fittings: Fittings, aggregate: str) -> bool:
+    """A domain that nobody has used so far joins now: it knows whose its facts are, and how old ones are read."""
+    try:
+        return fittings.catalogue.aggregate(aggregate) is not None
+    except Failed:
+        return False
 
 
 def _may_see(context: Context, owner: str | None) -> bool:

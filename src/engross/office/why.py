@@ -1,10 +1,11 @@
 """Why something is what it is, whichever domain keeps it.
 
 A domain tells it by a read flow whose name begins with `why-` and that takes a `ref`: an id or a name. Its answer
-names the `subject`, so that what is still proposed about it can be told as well.
+names the `subject`, so that what is still proposed about it can be told as well; `subjects` are what the ledger calls
+it, where those are others. A refusal that is about another argument than `ref` comes from a domain that knows it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
@@ -18,12 +19,17 @@ WHY = "why-"
 LIST_PROPOSALS = "proposals.list-proposals"
 UNDECIDED = ("draft", "proposed", "in_review")
 MOST_PROPOSALS = 20
+MOST_TARGETS = 50
+HINT = "Name an element or an entity by id, name or Type/Name, and a document by its path."
+
+Refusals = list[tuple[str, Reply]]
+"""What domains answered that do not tell, each with its namespace."""
 
 
 class Why(TypedDict):
     """What to account for."""
 
-    of: Annotated[str, Described("An id or a name.", minLength=1, maxLength=400)]
+    of: Annotated[str, Described("An id, a name or a path.", minLength=1, maxLength=1024)]
     field: NotRequired[Annotated[str, Described("Only what set this field.", minLength=1, maxLength=300)]]
     aggregate: NotRequired[Annotated[str, Described("Only ask this aggregate.", maxLength=100)]]
 
@@ -35,6 +41,7 @@ def add_why(record: Aggregate, fittings: Callable[[], Fittings]) -> None:
         controls=(),
         answers=None,
         exposed=False,
+        refuses=[codes.NEEDS_DISAMBIGUATION],
         examples=[Example("Nobody knows it", {"of": "Nobody's child"}, reply="RECORD_NOT_FOUND")],
     )
     def why(context: Context, arguments: Why) -> Steps[Answer]:
@@ -44,17 +51,20 @@ def add_why(record: Aggregate, fittings: Callable[[], Fittings]) -> None:
 
 def _accounted(fittings: Fittings, context: Context, arguments: Why) -> Steps[Answer]:
     found: list[dict[str, Any]] = []
-    refusals: list[Reply] = []
+    refusals: Refusals = []
     for flow in _asked(fittings, arguments.get("aggregate")):
+        namespace = flow.aggregate.namespace
         answer = yield from walk(fittings, Request.within(context, flow.ref, _question(flow, arguments)))
         if answer.ok:
-            proposals = yield from _undecided(fittings, context, f"{flow.aggregate.namespace}/{answer.data['subject']}")
-            found.append({"aggregate": flow.aggregate.namespace, **answer.data, "proposals": proposals})
+            targets = [f"{namespace}/{one}" for one in answer.data.get("subjects", (answer.data["subject"],))]
+            proposals = yield from _undecided(fittings, context, targets)
+            found.append({"aggregate": namespace, **answer.data, "proposals": proposals})
         else:
-            refusals.append(answer)
+            refusals.append((namespace, answer))
+    ambiguous = _candidates(refusals)
     if not found:
-        raise _unknown(arguments["of"], refusals)
-    return Answer({"of": arguments["of"], "found": found})
+        raise _several(arguments["of"], ambiguous) if ambiguous else _unknown(arguments, refusals)
+    return Answer({"of": arguments["of"], "found": found, **({"ambiguous": ambiguous} if ambiguous else {})})
 
 
 def _asked(fittings: Fittings, aggregate: str | None) -> list[Flow]:
@@ -72,33 +82,46 @@ def _question(flow: Flow, arguments: Why) -> dict[str, Any]:
     return asked
 
 
-def _undecided(fittings: Fittings, context: Context, target: str) -> Steps[list[Mapping[str, Any]]]:
-    asked = {"target": target, "limit": MOST_PROPOSALS}
-    listed = yield from walk(fittings, Request.within(context, LIST_PROPOSALS, asked))
-    if not listed.ok:
-        return []
+def _undecided(fittings: Fittings, context: Context, targets: Sequence[str]) -> Steps[list[Mapping[str, Any]]]:
     shown = ("id", "status", "proposed_by", "summary", "reason", "risk_tier", "created_at")
+    found: dict[str, Mapping[str, Any]] = {}
+    for target in targets[:MOST_TARGETS]:
+        asked = {"target": target, "limit": MOST_PROPOSALS}
+        listed = yield from walk(fittings, Request.within(context, LIST_PROPOSALS, asked))
+        for proposal in listed.data["proposals"] if listed.ok else ():
+            if proposal["status"] in UNDECIDED:
+                found[proposal["id"]] = {name: proposal[name] for name in shown if proposal.get(name) is not None}
+    return list(found.values())
+
+
+def _candidates(refusals: Refusals) -> list[dict[str, Any]]:
+    """What a name may mean in the domains that know several of it."""
     return [
-        {name: proposal[name] for name in shown if proposal.get(name) is not None}
-        for proposal in listed.data["proposals"]
-        if proposal["status"] in UNDECIDED
+        {"aggregate": namespace, **candidate}
+        for namespace, answer in refusals
+        if answer.code == codes.NEEDS_DISAMBIGUATION
+        for candidate in answer.data["suggestions"]["candidates"]
     ]
 
 
-def _unknown(of: str, refusals: list[Reply]) -> Invalid:
-    """Nobody knows it; a domain that knows several of the name says which."""
-    for answer in refusals:
-        if answer.code == codes.NEEDS_DISAMBIGUATION:
-            return Invalid(answer.code, answer.params, field="of", suggestions=answer.data.get("suggestions"))
-    similar = [one for answer in refusals for one in _similar(answer)]
+def _several(of: str, candidates: list[dict[str, Any]]) -> Invalid:
+    suggestions = {"candidates": candidates, "hint": "Name one of them by its id."}
+    return Invalid(codes.NEEDS_DISAMBIGUATION, {"reference": of[:80]}, field="of", suggestions=suggestions)
+
+
+def _unknown(arguments: Why, refusals: Refusals) -> Invalid:
+    """Nobody knows it, or nobody knows the field of it."""
+    if "field" in arguments:
+        for _, answer in refusals:
+            if answer.data.get("field") == "field":
+                told, suggestions = {"kind": "field", "id": arguments["field"][:80]}, answer.data.get("suggestions")
+                return Invalid(codes.RECORD_NOT_FOUND, told, field="field", suggestions=suggestions)
+    similar = [one for _, answer in refusals for one in _similar(answer)]
     return Invalid(
         codes.RECORD_NOT_FOUND,
-        {"kind": "subject", "id": of[:80]},
+        {"kind": "subject", "id": arguments["of"][:80]},
         field="of",
-        suggestions={
-            "similar": similar,
-            "hint": "Name an element by id or as Type/Name; ask explain_field of a memory, blame_document of a text.",
-        },
+        suggestions={"similar": similar, "hint": HINT},
     )
 
 

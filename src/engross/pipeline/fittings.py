@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from engross.calls import Clock
 from engross.flows import Catalogue
@@ -17,8 +16,7 @@ from .flights import Flights
 from .workers import Workers
 
 
-@dataclass(frozen=True, slots=True)
-class Fittings:
+class Fittings(NamedTuple):
     """Everything that a call may need on its way."""
 
     store: Store
@@ -37,8 +35,10 @@ class Fittings:
     call_seconds: float
     lease_seconds: float
     most_reply_bytes: int
-    entered: set[str] = field(default_factory=set)
-    unsealed: set[str] = field(default_factory=set)
+    entered: set[str]
+    """Tenants that are known to be in the list of tenants."""
+    unsealed: set[str]
+    """Tenants that have receipts without a seal."""
     bulk_seconds: float = 600.0
     stir: Callable[[str], None] = lambda tenant: None
     """Told of every commit that this process made, by its tenant."""

@@ -24,7 +24,7 @@ class Migration(NamedTuple):
     room: str
     number: int
     name: str
-    sql: str | Mapping[Engine, str]
+    sql: str | Mapping[str, str]
 
     def text(self, engine: Engine) -> str:
         """The statements for an engine."""
@@ -54,7 +54,7 @@ class Executing(Protocol):
         """Run statements without parameters."""
 
 
-def room(name: str, steps: Iterable[tuple[str, str]]) -> tuple[Migration, ...]:
+def room(name: str, steps: Iterable[tuple[str, str | Mapping[str, str]]]) -> tuple[Migration, ...]:
     """A room's steps, numbered in their order."""
     return tuple(Migration(name, number, title, sql) for number, (title, sql) in enumerate(steps, start=1))
 

@@ -21,6 +21,10 @@ from .tenancy import tenant_name
 from .tickets import LoopTicket, Outbox, ThreadTicket
 from .writer import Writer
 
+LOG_PAGES = 4000
+"""When the log has so many pages, 16 MB of them, they are moved into the file. A page that was written many times since
+then is moved once, so that a longer log costs less; and whoever opens the office after a crash reads all of it."""
+
 
 class SqliteStore:
     """Rows of all tenants in one SQLite file."""
@@ -49,6 +53,7 @@ class SqliteStore:
             _turn_to_the_log(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
             # What was erased must not be found in the file's free pages either.
             connection.execute("PRAGMA secure_delete = ON")
             return connection

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
 from engross.ledger import Reader
-from engross.replies import Invalid, codes
 
 from .elements import find_elements, require_element
 from .pages import page_of_elements
 from .relationships import relationships_of
-from .tables import AS_OF
 
 Thing = dict[str, Any]
 
@@ -65,23 +61,14 @@ def of_types(reader: Reader, model_id: str, types: Sequence[str] | None, *, limi
     return Graph(page.found, _between(edges, elements), page.cursor is not None)
 
 
-def drawn(reader: Reader, view_id: str) -> tuple[Thing, Graph]:
-    """A view as somebody drew it, without what has been deleted since."""
-    row = reader.row(
-        "SELECT id, version, model_id, name, body FROM architecture_views WHERE tenant = :tenant AND id = :id"
-        f" AND {AS_OF}",
-        id=view_id,
-    )
-    if row is None:
-        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "view", "id": view_id[:80]}, field="view_id")
-    body = orjson.loads(row["body"])
+def drawn(reader: Reader, body: Mapping[str, Any]) -> Graph:
+    """What a view shows, as somebody drew it, without what has been deleted since."""
     placed = {node["element_id"]: node for node in body["nodes"] if node.get("element_id")}
     elements = find_elements(reader, placed)
     joined = {edge["relationship_id"] for edge in body["connections"] if edge.get("relationship_id")}
     edges = [one for one in relationships_of(reader, elements) if one["id"] in joined]
     shown = {name: {key: node[key] for key in ("x", "y", "w", "h")} for name, node in placed.items()}
-    graph = Graph([elements[one] for one in placed if one in elements], _between(edges, elements), placed=shown)
-    return {name: row[name] for name in ("id", "version", "model_id", "name")}, graph
+    return Graph([elements[one] for one in placed if one in elements], _between(edges, elements), placed=shown)
 
 
 def _between(edges: Any, elements: Mapping[str, Thing]) -> list[Thing]:

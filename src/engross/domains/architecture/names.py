@@ -19,19 +19,28 @@ SAY_LITTLE = frozenset(
 """Words of a description that nobody looks for."""
 DESCRIBED = 16
 """The rank from which on a word stems from a description; below it, from a name with so many words."""
+INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me"})
+"""Kinds of characters that show nothing by themselves: blanks, marks without a letter, zero-width and directions."""
+FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that are drawn as a blank."""
 
 # A capital behind another letter begins a new word.
 _WORD = re.compile(r"[A-Z]*[^\W_A-Z]+|[A-Z]+")
 
 
 def clean(name: str) -> str:
-    """A name as it is kept: composed characters, single blanks, none around it."""
-    return " ".join((name if name.isascii() else unicodedata.normalize("NFC", name)).split())
+    """A name as it is kept: composed characters, single blanks, none around it; empty if nobody could see it."""
+    return visible(_composed(name))
+
+
+def visible(name: str) -> str:
+    """The name, if there is anything to see of it."""
+    return name if name.isascii() or any(map(_shows, name)) else ""
 
 
 def folded(name: str) -> str:
     """What two names have in common that count as the same."""
-    return clean(name).casefold()
+    return _composed(name).casefold()
 
 
 def words(text: str) -> list[str]:
@@ -55,3 +64,11 @@ def postings(name: str, description: str | None) -> dict[str, int]:
         if word not in SAY_LITTLE:
             found.setdefault(word, DESCRIBED)
     return found
+
+
+def _composed(name: str) -> str:
+    return " ".join((name if name.isascii() else unicodedata.normalize("NFC", name)).split())
+
+
+def _shows(letter: str) -> bool:
+    return unicodedata.category(letter) not in INVISIBLE and letter not in FILLERS

@@ -14,7 +14,10 @@ from .names import LONGEST_NAME
 
 Schema = dict[str, Any]
 
-NO_CONTROL_CHARACTERS = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$"
+LEGIBLE: Schema = {
+    "pattern": r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$",
+    "description": "Something that can be read, on one line: no control characters, and not only invisible ones.",
+}
 LONGEST_TEXT = 20_000
 MOST_PROPERTIES = 200
 
@@ -71,16 +74,16 @@ def _enforced(name: str, field: Schema) -> Schema:
     if name in TYPE_FIELDS:
         return {"type": "string", "description": field["description"], "maxLength": LONGEST_NAME}
     if name in NAME_FIELDS:
-        return {**field, "pattern": NO_CONTROL_CHARACTERS}
+        return {**field, **LEGIBLE}
     if name == "layer":
         return LAYER
     if field.get("type") == "array" and field.get("items", {}).get("type") == "string":
-        return {**field, "items": {**field["items"], "pattern": NO_CONTROL_CHARACTERS}}
+        return {**field, "items": {**field["items"], **LEGIBLE}}
     return field
 
 
 TYPE_FIELDS = ("type", "element_type", "source_type", "target_type", "relationship_type")
-NAME_FIELDS = ("name", "component_name")
+NAME_FIELDS = ("name", "component_name", "model_name")
 
 PROPERTY_VALUE: Schema = {
     "type": ["string", "number", "boolean", "null", "object"],

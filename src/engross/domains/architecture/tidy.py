@@ -9,12 +9,13 @@ from typing import Any
 from engross.flows import Normaliser
 
 from .metamodel import Meant, metamodel
+from .names import visible
 from .notices import notice
 
 Arguments = dict[str, Any]
 
 NULL_MEANS_SOMETHING = frozenset({"description", "properties", "profile"})
-NAMES = ("name", "component_name")
+NAMES = ("name", "component_name", "model_name")
 LISTS = ("value_streams", "sub_capabilities", "services")
 
 
@@ -41,12 +42,15 @@ def tidying(*, elements: Sequence[str] = (), relationships: Sequence[str] = (), 
 
 
 def trimmed(name: str) -> str:
-    """A name without needless blanks. Line breaks and tabs are not blanks: they are refused, not mended."""
+    """A name without needless blanks. Line breaks and tabs are not blanks: they are refused, not mended.
+
+    What nobody can see is no more of a name than blanks are, and is refused like them.
+    """
     if name.isascii():
         return " ".join(part for part in name.split(" ") if part)
     composed = unicodedata.normalize("NFC", name)
     blanks = "".join(" " if unicodedata.category(letter) == "Zs" else letter for letter in composed)
-    return " ".join(part for part in blanks.split(" ") if part)
+    return visible(" ".join(part for part in blanks.split(" ") if part))
 
 
 def _settle(

@@ -8,16 +8,18 @@ from typing import Any
 import orjson
 
 from engross.ledger import Reader
-from engross.replies import Invalid
+from engross.replies import Invalid, codes
 
 from .graphs import Graph, drawn, neighbourhood, of_types
 from .looking import Arguments, graph_answer
 from .metamodel import metamodel
 from .models import effective_model
+from .names import folded
 from .refusals import malformed, no_such_element_type, raise_all
 from .tables import AS_OF
 
 CHOICES = ("view_id", "element_id", "types")
+MOST_TOLD = 20
 
 
 def one_view(reader: Reader, arguments: Arguments) -> dict[str, Any]:
@@ -58,14 +60,48 @@ def whole_views(reader: Reader, model_id: str) -> list[dict[str, Any]]:
     return [{**row, "body": orjson.loads(row["body"])} for row in rows]
 
 
+def require_view(reader: Reader, called: str, model_id: str | None) -> dict[str, Any]:
+    """The view that an id, or a name in a model, stands for; Invalid where there is none, or more than one."""
+    found = _find_view(reader, called)
+    if found is not None:
+        return found
+    views = drawn_views(reader, effective_model(reader, model_id))
+    named = [one for one in views if folded(one["name"]) == folded(called)]
+    if len(named) > 1:
+        raise Invalid(
+            codes.NEEDS_DISAMBIGUATION,
+            {"reference": called[:80]},
+            field="view_id",
+            suggestions={"candidates": named[:MOST_TOLD], "hint": "Refer to one of them by its id."},
+        )
+    found = _find_view(reader, named[0]["id"]) if named else None
+    if found is None:
+        raise Invalid(
+            codes.RECORD_NOT_FOUND,
+            {"kind": "view", "id": called[:80]},
+            field="view_id",
+            suggestions={"available_views": views[:MOST_TOLD], "hint": "Views come with imported models."},
+        )
+    return found
+
+
+def _find_view(reader: Reader, view_id: str) -> dict[str, Any] | None:
+    row = reader.row(
+        "SELECT id, version, model_id, name, body FROM architecture_views WHERE tenant = :tenant AND id = :id"
+        f" AND {AS_OF}",
+        id=view_id,
+    )
+    return None if row is None else {**row, "body": orjson.loads(row["body"])}
+
+
 def _viewed(reader: Reader, arguments: Arguments) -> tuple[str, Graph]:
     chosen = [name for name in CHOICES if name in arguments]
     if len(chosen) > 1:
         raise Invalid.many([malformed(f"/{chosen[1]}", f"give {' or '.join(chosen)}, not several")])
     limit = arguments.get("limit", 100)
     if "view_id" in arguments:
-        view, graph = drawn(reader, arguments["view_id"])
-        return view["name"], graph
+        view = require_view(reader, arguments["view_id"], arguments.get("model_id"))
+        return view["name"], drawn(reader, view["body"])
     if "element_id" in arguments:
         hops = arguments.get("hops", 2)
         graph = neighbourhood(reader, arguments["element_id"], hops=hops, limit=limit, field="element_id")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from engross.calls import Context
@@ -26,8 +25,7 @@ class Habits(NamedTuple):
         return "warn" if context.principal.type == "human" else "reject"
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(NamedTuple):
     """Everything that the domain asks of the house around it. The defaults do for a house without knobs."""
 
     habits: Callable[[Context], Habits] = lambda context: Habits()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from engross.calls import Answer
 from engross.ledger import Reader, facts_about
+from engross.ledger.reasons import Stated
 
 from .comparison import lines_of, runs
 from .history import entries
@@ -31,6 +32,18 @@ class Span(NamedTuple):
     last: int
 
 
+class Traced(NamedTuple):
+    """Paragraphs, each with the version that it comes from, and whether the record knows the whole document."""
+
+    paragraphs: list[dict[str, Any]]
+    is_recorded: bool
+
+    @property
+    def versions(self) -> set[int]:
+        """The versions that the record has of them."""
+        return {one["version"] for one in self.paragraphs} - {OUTSIDE}
+
+
 def blamed(ways: Ways, reader: Reader, arguments: Mapping[str, Any]) -> Answer:
     """Every paragraph that is asked for, with the write it comes from and what stands behind that."""
     place = place_of(ways, reader.context.tenant, arguments["path"])
@@ -40,36 +53,42 @@ def blamed(ways: Ways, reader: Reader, arguments: Mapping[str, Any]) -> Answer:
     current = standing(ways, reader, place, head)
     if current is None:
         raise bad_path(place.path, "there is no such file", "E_FILE")
-    lines = lines_of(current.content)
-    span = _asked(current.content, lines, arguments)
-    origins = _origins(ways, reader, place.subject, current.content)
-    paragraphs = _paragraphs(lines, origins, span)
-    wanted = {one["version"] for one in paragraphs}
-    told = _told(reader, place.subject, wanted - {OUTSIDE})
+    traced = trace(ways, reader, place.subject, current.content, arguments)
+    told = entries(reader, writes_of(reader, place.subject, traced.versions))
     return Answer(
         {
             "path": place.path,
             "hash": current.digest,
-            "paragraphs": [{**one, "version": one["version"] or None} for one in paragraphs],
-            "writes": [told[version] for version in sorted(told, reverse=True)],
-            "is_recorded": OUTSIDE not in origins,
+            "paragraphs": [{**one, "version": one["version"] or None} for one in traced.paragraphs],
+            "writes": told[::-1],
+            "is_recorded": traced.is_recorded,
         }
     )
 
 
-def _told(reader: Reader, subject: str, versions: set[int]) -> dict[int, dict[str, Any]]:
-    found = [
+def trace(
+    ways: Ways, reader: Reader, subject: str, content: bytes, arguments: Mapping[str, Any], before: int | None = None
+) -> Traced:
+    """Trace the lines of a document, or those of the `field` or `line` that is asked about, to versions."""
+    lines = lines_of(content)
+    span = _asked(content, lines, arguments)
+    origins = _origins(ways, reader, subject, content, before)
+    return Traced(_paragraphs(lines, origins, span), OUTSIDE not in origins)
+
+
+def writes_of(reader: Reader, subject: str, versions: Iterable[int]) -> list[Stated]:
+    """The facts of versions, in order, each with its receipt's body."""
+    return [
         one
-        for version in versions
+        for version in sorted(versions)
         for one in facts_about(reader.reading, NAMESPACE, subject, after_version=version - 1, most=1)
     ]
-    return {entry["version"]: entry for entry in entries(reader, found)}
 
 
-def _origins(ways: Ways, reader: Reader, subject: str, content: bytes) -> list[int]:
-    """The version that each line of the content comes from, followed through all versions."""
+def _origins(ways: Ways, reader: Reader, subject: str, content: bytes, before: int | None) -> list[int]:
+    """The version that each line of the content comes from, followed through all versions before another one."""
     contents: list[tuple[int, bytes]] = []
-    for version in reversed(versions_of(reader, subject, most=MOST_VERSIONS)):
+    for version in reversed(versions_of(reader, subject, most=MOST_VERSIONS, before=before)):
         found = kept(ways, reader, version)
         contents.append((version.version, b"" if found is None else found.content))
     contents.append((OUTSIDE, content))

@@ -7,6 +7,7 @@ from typing import Any
 
 from engross.calls import Answer
 from engross.ledger import Fact, Reader, facts_about
+from engross.ledger.reasons import Stated, proof, responsibility, told_reasons
 from engross.store import states_of_effects
 
 from .comparison import unified
@@ -16,10 +17,6 @@ from .standing import kept, standing
 from .undoing import no_version
 from .versions import FOUND, KINDS, NAMESPACE, head_of, publication_id
 from .ways import Ways
-
-PROPOSALS = "proposals"
-
-Told = tuple[Fact, Mapping[str, Any]]
 
 
 def history_of(ways: Ways, reader: Reader, arguments: Mapping[str, Any]) -> Answer:
@@ -69,22 +66,13 @@ def compared(ways: Ways, reader: Reader, arguments: Mapping[str, Any]) -> Answer
     )
 
 
-def entries(reader: Reader, found: Sequence[Told]) -> list[dict[str, Any]]:
+def entries(reader: Reader, found: Sequence[Stated]) -> list[dict[str, Any]]:
     """Versions as callers are told about them, in order."""
-    reasons = _reasons(reader, {receipt.get("proposal") for _, receipt in found})
-    return [_entry(fact, receipt, reasons) for fact, receipt in found if fact.type in KINDS]
+    wishes = told_reasons(reader.reading, (receipt for _, receipt in found))
+    return [_entry(fact, receipt, wishes) for fact, receipt in found if fact.type in KINDS]
 
 
-def _reasons(reader: Reader, proposals: set[str | None]) -> dict[str, str]:
-    """What the authors of proposals gave as their reason: the first fact of each says it."""
-    told: dict[str, str] = {}
-    for proposal in filter(None, proposals):
-        for fact, _ in facts_about(reader.reading, PROPOSALS, proposal, after_version=0, most=1):
-            told[proposal] = (fact.payload or {}).get("reason") or ""
-    return told
-
-
-def _entry(fact: Fact, receipt: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+def _entry(fact: Fact, receipt: Mapping[str, Any], wishes: Mapping[str, str]) -> dict[str, Any]:
     said = fact.payload or {}
     told = {
         "version": fact.version,
@@ -97,21 +85,13 @@ def _entry(fact: Fact, receipt: Mapping[str, Any], reasons: Mapping[str, str]) -
         "fact_id": fact.id,
         "position": fact.position,
         "time": fact.time,
-        "receipt": {"position": fact.position, "facts_digest": receipt.get("facts_digest")},
-        **_responsibility(fact, receipt, reasons),
+        "receipt": proof(fact, receipt),
+        **_responsible(fact, receipt, wishes),
     }
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _responsibility(fact: Fact, receipt: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+def _responsible(fact: Fact, receipt: Mapping[str, Any], wishes: Mapping[str, str]) -> dict[str, Any]:
     """Who wrote it, why, and who approved. Of what was found on the disk nobody knows more than who noticed it."""
-    by = receipt.get("author") or receipt["principal"]
-    if fact.type == FOUND:
-        return {"noticed_by": by}
-    return {
-        "by": by,
-        "flow": receipt["flow"],
-        "reason": reasons.get(receipt.get("proposal", "")) or receipt.get("reason"),
-        "proposal": receipt.get("proposal"),
-        "approvers": receipt.get("approvers", []),
-    }
+    told = responsibility(receipt, wishes)
+    return {"noticed_by": told["by"]} if fact.type == FOUND else told

@@ -12,7 +12,7 @@ from engross.replies import codes
 
 from .refusals import OF_PLACES, OF_TEXTS
 from .samples import A_NOTE, NOTE, OTHER_NOTE, PATH, TYPED_BY_HAND, WRITE_REF
-from .schemas import BLAME, COMPARE, EJECT, HISTORY, LIMITS, LIST, READ, VALIDATE
+from .schemas import BLAME, COMPARE, EJECT, HISTORY, LIMITS, LIST, READ, VALIDATE, WHY
 from .ways import Ways
 from .write_flows import MORE
 
@@ -157,5 +157,22 @@ def _add_history(documents: Aggregate, ways: Ways) -> None:
 
         return compared(ways, reader, arguments)
 
-    for flow in (document_history, blame_document, compare_versions):
+    @documents.read(
+        arguments=WHY,
+        answers=None,
+        controls=(),
+        refuses=(*OF_PLACES, codes.E_PARSE, codes.NEEDS_DISAMBIGUATION),
+        examples=[
+            Example("How it came to be", {"ref": PATH}, given=TWICE),
+            Example("One field", {"ref": PATH, "field": "STATUS"}, given=TWICE),
+            Example("Never written", {"ref": UNKNOWN["path"]}, reply="RECORD_NOT_FOUND"),
+        ],
+    )
+    def why_document(reader: Reader, arguments: Arguments) -> Mapping[str, Any]:
+        """Tell how a document came to be what it is: the writes its paragraphs come from, who, approvers, receipts."""
+        from .reasons import reasons
+
+        return reasons(ways, reader, arguments)
+
+    for flow in (document_history, blame_document, compare_versions, why_document):
         documents.expose(flow, toolset=MORE)

@@ -77,11 +77,18 @@ HISTORY = shape(
     limit=a_number("At most so many.", 1, 200, default=50),
     before=a_number("Only versions before this one.", 1, 2**53),
 )
+FIELD = a_text("Only this field, block or section, by its dotted path.", minLength=1, maxLength=1024)
 BLAME = shape(
     ("path",),
     path=TARGET_PATH,
-    field=a_text("Only this field, block or section, by its dotted path.", minLength=1, maxLength=1024),
+    field=FIELD,
     line=a_number("Only the paragraph that this line is part of.", 1, 2**31),
+)
+WHY = shape(
+    ("ref",),
+    ref=a_text("The file: its path, or the end of it.", minLength=1, maxLength=1024),
+    field=FIELD,
+    limit=a_number("Most facts.", 1, 500, default=50),
 )
 COMPARE = shape(("path",), path=TARGET_PATH, old=VERSION, new=VERSION)
 UNDO = shape(("path",), path=TARGET_PATH, version=VERSION, base_hash=optional(BASE_HASH))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from engross.calls import DEFAULT_TENANT
 from engross.store import Blobs, tenant_name
@@ -14,8 +14,7 @@ LONGEST = 16 * 1024 * 1024
 """Bytes of the largest document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(NamedTuple):
     """Where documents lie, which schemas there are besides the shipped ones, and how strict a write is."""
 
     home: Path

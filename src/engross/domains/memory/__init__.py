@@ -8,6 +8,7 @@ from .graph_flows import add_graph_flows
 from .identity_flows import add_identity_flows
 from .ingestion import add_ingestion_flows
 from .prompts import add_prompts
+from .reason_flows import add_reason_flows
 from .retract_flows import add_retract_flows
 from .schema_flows import add_schema_flows
 from .state import add_appliers
@@ -17,7 +18,7 @@ from .timeline_flows import add_timeline_flows
 from .truth_flows import add_truth_flows
 from .ways import USUAL_WAYS, Files, ModelAccess, Uploaded, Ways
 
-MORE = ("diff-entity", "export-memory", "list-duplicate-candidates", "unmerge-entities")
+MORE = ("diff-entity", "export-memory", "list-duplicate-candidates", "unmerge-entities", "why-entity")
 """Flows that are found, but not listed as tools unless somebody asks for the toolset `memory-more`."""
 
 __all__ = ["Files", "ModelAccess", "Uploaded", "Ways", "memory"]
@@ -33,6 +34,7 @@ def memory(ways: Ways = USUAL_WAYS) -> Aggregate:
     add_export_flows(aggregate)
     add_structured_flows(aggregate, ways)
     add_truth_flows(aggregate, ways)
+    add_reason_flows(aggregate)
     add_finding_flows(aggregate, ways)
     add_graph_flows(aggregate, ways)
     add_timeline_flows(aggregate, ways)

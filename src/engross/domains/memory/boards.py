@@ -23,10 +23,10 @@ INSERT_ENTITY = (
     " :created_at, :updated_at, :observations, :last_observed_at, :late, :absorbed, :survivor_id, :merged_at, :board)"
 )
 INSERT_OBSERVATION = (
-    "INSERT INTO memory_observations (tenant, owner, entity_id, observed_at, id, position, ordinal, subject, record_id,"
-    " run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at) VALUES (:tenant,"
-    " :owner, :entity_id, :observed_at, :id, :position, :ordinal, :subject, :record_id, :run_id, :schema_version,"
-    " :priority, :specificity, :name, :fields, :spans, :created_at, NULL)"
+    "INSERT INTO memory_observations (tenant, owner, born, entity_id, observed_at, id, position, ordinal, subject,"
+    " record_id, run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at)"
+    " VALUES (:tenant, :owner, :born, :entity_id, :observed_at, :id, :position, :ordinal, :subject, :record_id,"
+    " :run_id, :schema_version, :priority, :specificity, :name, :fields, :spans, :created_at, NULL)"
 )
 
 
@@ -102,8 +102,10 @@ def stated_claims(state: State, fact: Fact) -> Statements:
     statements: Statements = []
     for ordinal, one in enumerate(observations):
         identifier, entity_id, fields = one["id"], one["entity"], one["fields"]
-        standing[entity_id].add(Claimed(identifier, at, priority, specificity, fields))
+        entity = standing[entity_id]
+        entity.add(Claimed(identifier, at, priority, specificity, fields))
         params = shared | {
+            "born": entity.row["born"],
             "entity_id": entity_id,
             "id": identifier,
             "ordinal": ordinal,

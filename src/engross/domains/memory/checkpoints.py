@@ -12,7 +12,7 @@ from typing import Any
 
 from engross.ledger import Reader, State
 
-from .entity_rows import OWNED, Statement, Statements
+from .entity_rows import OBSERVED_OF, OWNED, Statement, Statements
 from .reducer import Board, Claimed, Policies, add, read, written
 from .rows import CLAIM_COLUMNS, claim_of
 
@@ -26,7 +26,7 @@ UPDATE_CHECKPOINT = (
     f"UPDATE memory_checkpoints SET observations = :observations, board = :board {OWNED}"
     " AND entity_id = :entity_id AND observed_at = :observed_at"
 )
-OF_ENTITY = f"FROM memory_observations {OWNED} AND entity_id = :entity_id AND withdrawn_at IS NULL"
+OF_ENTITY = f"FROM memory_observations {OWNED} AND {OBSERVED_OF} AND withdrawn_at IS NULL"
 
 
 def is_boundary(observation_id: str) -> bool:

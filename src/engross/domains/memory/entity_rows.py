@@ -19,10 +19,25 @@ COLUMNS = (
     " merged_at, board"
 )
 UPDATE_ENTITY = (
-    "UPDATE memory_entities SET name = :name, born = :born, created_at = :created_at, updated_at = :updated_at,"
+    "UPDATE memory_entities SET name = :name, created_at = :created_at, updated_at = :updated_at,"
     " observations = :observations, last_observed_at = :last_observed_at, late = :late, survivor_id = :survivor_id,"
     f" board = :board {OWNED} AND id = :id"
 )
+
+
+OBSERVED_OF = f"born = (SELECT born FROM memory_entities {OWNED} AND id = :entity_id) AND entity_id = :entity_id"
+"""Which observations are about an entity: they lie in the order in which entities were first heard of."""
+
+
+def births(count: int) -> str:
+    """A question for the births and ids of so many entities, `:id_0` and so on, that an index answers by itself."""
+    places = ", ".join(f":id_{n}" for n in range(count))
+    return f"(SELECT born, id FROM memory_entities {OWNED} AND id IN ({places}))"
+
+
+def observed_of(count: int) -> str:
+    """Which observations are about any of so many entities: `:id_0` and so on."""
+    return f"(born, entity_id) IN {births(count)}"
 
 
 def birth(position: int, ordinal: int) -> int:
@@ -38,9 +53,8 @@ def entity_rows(reader: Reader, owner: str, identifiers: Sequence[str]) -> dict[
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(identifiers), ASKED_AT_ONCE):
         some = identifiers[start : start + ASKED_AT_ONCE]
-        places = ", ".join(f":id_{n}" for n in range(len(some)))
         rows = reader.rows(
-            f"SELECT {COLUMNS} FROM memory_entities {OWNED} AND id IN ({places})",
+            f"SELECT {COLUMNS} FROM memory_entities {OWNED} AND (born, id) IN {births(len(some))}",
             owner=owner,
             **{f"id_{n}": identifier for n, identifier in enumerate(some)},
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from engross.ledger import Fact, State
 
-from .entity_rows import OWNED
+from .entity_rows import OBSERVED_OF, OWNED
 from .identity import resettle
 from .observations import stated_by
 from .rebuilding import rebuild_entities
 
-ONE_OBSERVATION = "entity_id = :entity_id AND observed_at = :at AND id = :id"
+ONE_OBSERVATION = f"{OBSERVED_OF} AND observed_at = :at AND id = :id"
 SCHEMA = "schema"
 """What the subject of a schema's facts begins with."""
 STATED_BY_HAND = ""

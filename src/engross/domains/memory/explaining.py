@@ -10,7 +10,7 @@ import orjson
 from engross.ledger import Reader, receipt_at
 
 from .entities import Entity
-from .entity_rows import OWNED
+from .entity_rows import OWNED, observed_of
 from .observations import find_observation
 from .owners import owner_of
 from .records import find_record
@@ -118,19 +118,23 @@ def explanation(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
     }
 
 
-def _said(reader: Reader, entity: Entity, field: str) -> list[Said]:
-    """Everything that was ever said about a field, in the order in which it came in."""
-    ids = entity.ids
+def ever_said(reader: Reader, ids: Sequence[str], most: int) -> list[dict[str, Any]]:
+    """The rows of the last things that were said about entities, withdrawn or not, in the order they came in."""
     rows = reader.rows(
         f"SELECT {OBSERVATION_COLUMNS} FROM memory_observations {OWNED}"
-        f" AND entity_id IN ({', '.join(f':id_{n}' for n in range(len(ids)))})"
+        f" AND {observed_of(len(ids))}"
         " ORDER BY position DESC, ordinal DESC LIMIT :most",
         owner=owner_of(reader.context),
-        most=MOST_CLAIMS,
+        most=most,
         **{f"id_{n}": one for n, one in enumerate(ids)},
     )
+    return rows[::-1]
+
+
+def _said(reader: Reader, entity: Entity, field: str) -> list[Said]:
+    """Everything that was ever said about a field, in the order in which it came in."""
     found: list[Said] = []
-    for row in reversed(rows):
+    for row in ever_said(reader, entity.ids, MOST_CLAIMS):
         fields = orjson.loads(row["fields"])
         if field in fields and (fields[field] is not None or row["priority"] >= CORRECTION):
             claim = claim_of(row)

@@ -13,7 +13,7 @@ from engross.ledger import Reader
 
 from .checkpoints import OF_ENTITY, board_at
 from .entities import Entity, find_entity, own_row
-from .entity_rows import OWNED
+from .entity_rows import OBSERVED_OF, OWNED
 from .owners import owner_of
 from .reducer import Board, Policies, merge, provenance_of, reduced, snapshot_of
 from .refusals import no_such_entity
@@ -103,8 +103,7 @@ def _known_board(
             board, count = board_at(reader, owner, entity_id, newest, policies)
             return board, count, newest
     rows = reader.rows(
-        f"SELECT {CLAIM_COLUMNS} FROM memory_observations {OWNED} AND entity_id = :entity_id AND observed_at <= :at"
-        f" AND {KNOWN}",
+        f"SELECT {CLAIM_COLUMNS} FROM memory_observations {OWNED} AND {OBSERVED_OF} AND observed_at <= :at AND {KNOWN}",
         owner=owner,
         entity_id=entity_id,
         at=at,

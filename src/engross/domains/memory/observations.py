@@ -10,7 +10,7 @@ import orjson
 from engross.ledger import Reader
 
 from .entities import Entity
-from .entity_rows import OWNED
+from .entity_rows import OBSERVED_OF, OWNED, observed_of
 from .owners import owner_of
 from .rows import OBSERVATION_COLUMNS
 
@@ -28,10 +28,9 @@ class Stated(NamedTuple):
 def observations_of(reader: Reader, entity: Entity, *, limit: int, offset: int = 0) -> list[dict[str, Any]]:
     """The rows of an entity's observations, the newest first."""
     ids = entity.ids
-    params = {f"id_{n}": one for n, one in enumerate(ids)}
-    places = ", ".join(f":id_{n}" for n in range(len(ids)))
     # One entity is walked along its key; several have to be sorted together.
-    about = "entity_id = :id_0" if len(ids) == 1 else f"entity_id IN ({places})"
+    params = {"entity_id": ids[0]} if len(ids) == 1 else {f"id_{n}": one for n, one in enumerate(ids)}
+    about = OBSERVED_OF if len(ids) == 1 else observed_of(len(ids))
     return reader.rows(
         f"SELECT {OBSERVATION_COLUMNS} FROM memory_observations {OWNED} AND {about} AND {STANDING}"
         " ORDER BY observed_at DESC, id LIMIT :limit OFFSET :offset",
@@ -46,7 +45,7 @@ def find_observation(reader: Reader, entity_ids: Sequence[str], identifier: str,
     """The row of an observation about one of these entities, by its id and instant."""
     for entity_id in entity_ids:
         row = reader.row(
-            f"SELECT {OBSERVATION_COLUMNS} FROM memory_observations {OWNED} AND entity_id = :entity_id"
+            f"SELECT {OBSERVATION_COLUMNS} FROM memory_observations {OWNED} AND {OBSERVED_OF}"
             " AND observed_at = :at AND id = :id",
             owner=owner_of(reader.context),
             entity_id=entity_id,

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from engross.ledger import Unit
 from engross.replies import Issue
 
-from .entity_rows import ASKED_AT_ONCE, OWNED
+from .entity_rows import ASKED_AT_ONCE, OWNED, births
 from .ids import entity_id, observation_id, relationship_id
 from .names import LONGEST_NAME, naming_value, normalise
 from .owners import owner_of
@@ -186,9 +186,8 @@ def _unheard_of(unit: Unit, owner: str, entities: Sequence[str]) -> int:
     known = 0
     for start in range(0, len(asked), ASKED_AT_ONCE):
         some = asked[start : start + ASKED_AT_ONCE]
-        places = ", ".join(f":id_{n}" for n in range(len(some)))
         known += unit.value(
-            f"SELECT count(*) FROM memory_entities {OWNED} AND id IN ({places}) AND observations > 0",
+            f"SELECT count(*) FROM memory_entities {OWNED} AND (born, id) IN {births(len(some))} AND observations > 0",
             owner=owner,
             **{f"id_{n}": one for n, one in enumerate(some)},
         )

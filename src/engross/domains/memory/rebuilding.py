@@ -10,7 +10,7 @@ from engross.ledger import State
 
 from .checkpoints import OF_ENTITY, checkpoint, is_boundary
 from .directory import is_listed, moved, struck
-from .entity_rows import GONE, OWNED, UPDATE_ENTITY, Statements, birth, entity_rows
+from .entity_rows import GONE, OBSERVED_OF, OWNED, UPDATE_ENTITY, Statements, birth, entity_rows
 from .index import added_terms, changed_terms, removed_terms
 from .names import normalise
 from .reducer import Board, add, read, snapshot_of, written
@@ -63,6 +63,8 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
         "survivor_id": row["survivor_id"] or (None if claims or row["absorbed"] else GONE),
         "board": written(board) if claims else "",
     }
+    if ever["born"] != row["born"]:
+        _move(state, owned, row["born"], ever["born"])
     statements.append((UPDATE_ENTITY, {**fresh, "owner": owner}))
     statements += moved(owner, row, fresh)
     after = terms_of(row["type"], first, snapshot_of(board)) if claims else {}
@@ -72,6 +74,13 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
     state.execute_all(statements)
 
 
+def _move(state: State, owned: Mapping[str, str], old: int, new: int) -> None:
+    """Lay an entity, and what was observed about it, where it belongs now that its first observation is another."""
+    for table, column in (("memory_observations", "entity_id"), ("memory_entities", "id")):
+        same = f"{OWNED} AND born = :old AND {column} = :entity_id"
+        state.execute(f"UPDATE {table} SET born = :new {same}", old=old, new=new, **owned)
+
+
 def _is_jumbled(claims: Sequence[Mapping[str, Any]]) -> bool:
     """Did any of what is here in the order of observation come in before the one in front of it?"""
     return any(later["position"] < earlier["position"] for earlier, later in pairwise(claims))
@@ -79,7 +88,7 @@ def _is_jumbled(claims: Sequence[Mapping[str, Any]]) -> bool:
 
 def _ever_said(state: State, owned: Mapping[str, str]) -> dict[str, Any]:
     """When an entity was first and last heard of, and under which name first."""
-    said = f"FROM memory_observations {OWNED} AND entity_id = :entity_id"
+    said = f"FROM memory_observations {OWNED} AND {OBSERVED_OF}"
     times = state.row(
         "SELECT min(created_at) AS created_at, max(created_at) AS last_created, max(withdrawn_at) AS last_withdrawn"
         f" {said}",

@@ -3,14 +3,17 @@
 Everything belongs to an owner within the tenant. An entity's row carries its board, from which its snapshot is read; an
 entity that was merged into another keeps its own, and `memory_redirects` says who speaks for whom. What one fact
 observed is listed once, with the run or in `memory_statements`: an index over all observations would cost as much as
-they do. Every page that a write touches has to be made durable, so there are few rows; and those under a common term or
-type lie in the order in which their entities were first heard of, so that new ones come together on the last page.
+they do. Every page that a write touches has to be made durable, so there are few rows; and entities, what was observed
+about them, and those under a common term or type lie in the order in which they were first heard of, so that new ones
+come together on the last page. Ids are digests: laid out by them, a hundred new entities would touch hundreds of pages.
 
 A look by another column than the key asks an index for ids alone, and then for the rows by their ids. The indexes hold
 all that the first question needs: without statistics, SQLite would rather read through an owner's rows.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 ENTITIES = """
 CREATE TABLE memory_records (
@@ -221,5 +224,81 @@ TABLES = (
     "memory_schemas",
 )
 
-MIGRATIONS = [("records, runs, entities, observations and what follows from them", ENTITIES)]
+BY_BIRTH = {
+    "sqlite": """
+CREATE TABLE memory_entities_by_birth (
+    tenant           $text NOT NULL,
+    owner            $text NOT NULL,
+    born             $integer NOT NULL,
+    id               $text NOT NULL,
+    type             $text NOT NULL,
+    name             $text NOT NULL,
+    created_at       $text NOT NULL,
+    updated_at       $text NOT NULL,
+    observations     $integer NOT NULL,
+    last_observed_at $text,
+    late             $integer NOT NULL,
+    absorbed         $integer NOT NULL,
+    survivor_id      $text,
+    merged_at        $text,
+    board            $text NOT NULL,
+    PRIMARY KEY (tenant, owner, born, id)
+)$clustered;
+INSERT INTO memory_entities_by_birth (tenant, owner, born, id, type, name, created_at, updated_at, observations,
+    last_observed_at, late, absorbed, survivor_id, merged_at, board)
+    SELECT tenant, owner, born, id, type, name, created_at, updated_at, observations,
+    last_observed_at, late, absorbed, survivor_id, merged_at, board FROM memory_entities;
+CREATE TABLE memory_observations_by_birth (
+    tenant         $text NOT NULL,
+    owner          $text NOT NULL,
+    born           $integer NOT NULL,
+    entity_id      $text NOT NULL,
+    observed_at    $text NOT NULL,
+    id             $text NOT NULL,
+    position       $integer NOT NULL,
+    ordinal        $integer NOT NULL,
+    subject        $text NOT NULL,
+    record_id      $text,
+    run_id         $text,
+    schema_version $text NOT NULL,
+    priority       $integer NOT NULL,
+    specificity    $text,
+    name           $text,
+    fields         $text NOT NULL,
+    spans          $text,
+    created_at     $text NOT NULL,
+    withdrawn_at   $text,
+    PRIMARY KEY (tenant, owner, born, entity_id, observed_at, id)
+)$clustered;
+INSERT INTO memory_observations_by_birth (tenant, owner, born, entity_id, observed_at, id, position, ordinal, subject,
+    record_id, run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at)
+    SELECT o.tenant, o.owner, e.born, o.entity_id, o.observed_at, o.id, o.position, o.ordinal, o.subject,
+    o.record_id, o.run_id, o.schema_version, o.priority, o.specificity, o.name, o.fields, o.spans, o.created_at,
+    o.withdrawn_at FROM memory_observations o
+    JOIN memory_entities e ON e.tenant = o.tenant AND e.owner = o.owner AND e.id = o.entity_id;
+DROP TABLE memory_entities;
+DROP TABLE memory_observations;
+ALTER TABLE memory_entities_by_birth RENAME TO memory_entities;
+ALTER TABLE memory_observations_by_birth RENAME TO memory_observations;
+CREATE UNIQUE INDEX memory_entities_by_id ON memory_entities (tenant, owner, id);
+""",
+    # Rows do not lie in the order of a key there. While a step runs no tenant is set, so that no row could be seen.
+    "postgres": """
+ALTER TABLE memory_entities NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE memory_observations NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE memory_observations ADD COLUMN born $integer;
+UPDATE memory_observations o SET born = e.born FROM memory_entities e
+    WHERE e.tenant = o.tenant AND e.owner = o.owner AND e.id = o.entity_id;
+ALTER TABLE memory_observations ALTER COLUMN born SET NOT NULL;
+ALTER TABLE memory_observations DROP CONSTRAINT memory_observations_pkey;
+ALTER TABLE memory_observations ADD PRIMARY KEY (tenant, owner, born, entity_id, observed_at, id);
+ALTER TABLE memory_observations FORCE ROW LEVEL SECURITY;
+ALTER TABLE memory_entities FORCE ROW LEVEL SECURITY;
+""",
+}
+
+MIGRATIONS: Sequence[tuple[str, str | Mapping[str, str]]] = [
+    ("records, runs, entities, observations and what follows from them", ENTITIES),
+    ("entities and observations in the order of their birth", BY_BIRTH),
+]
 """Steps that have run are never edited: a change is another step."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engross.ledger import Reader
@@ -39,8 +38,7 @@ class ModelAccess(NamedTuple):
     timeout: float = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(NamedTuple):
     """Everything that the domain asks of the house around it. The defaults do for a house without any of it."""
 
     files: Files | None = None

@@ -14,7 +14,7 @@ from ..models import effective_model, find_model, no_such_model
 from ..refusals import malformed
 from ..rows import of_row
 from ..tables import AS_OF
-from ..views import picture, whole_views
+from ..views import picture, require_view, whole_views
 
 PART = 1_500_000
 """How many characters one answer holds."""
@@ -83,8 +83,8 @@ def handed_out(reader: Reader, arguments: Arguments) -> dict[str, Any]:
 
 def _pictured(reader: Reader, model_id: str, arguments: Arguments) -> dict[str, Any]:
     if "view_id" in arguments:
-        view, graph = drawn(reader, arguments["view_id"])
-        title, model_id = view["name"], view["model_id"]
+        view = require_view(reader, arguments["view_id"], model_id)
+        title, model_id, graph = view["name"], view["model_id"], drawn(reader, view["body"])
     else:
         title, graph = "Model", of_types(reader, model_id, None, limit=MOST_PICTURED)
     return {

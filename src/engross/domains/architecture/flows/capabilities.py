@@ -13,7 +13,7 @@ from .. import advice
 from ..schemas import DESCRIPTION, MODEL_ID, NAME, OPEN_PROFILE, WHOLE_PROFILE, names, shape, text
 from ..tidy import tidying
 from ..ways import Ways
-from .facets import changing
+from .facets import NEW_CAPABILITY, NEW_COMPONENT, NEW_STRUCTURE, changing
 from .samples import A_CAPABILITY, FULFILLMENT
 
 Arguments = Mapping[str, Any]
@@ -51,7 +51,10 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
     taken["enforced"] = {**taken["enforced"], "required": ["name"]}
 
     @architecture.record(
-        effect="create", **taken, examples=[Example("A capability with its profile", FULFILLMENT, reply="CREATED")]
+        effect="create",
+        **taken,
+        refuses=NEW_CAPABILITY,
+        examples=[Example("A capability with its profile", FULFILLMENT, reply="CREATED")],
     )
     def create_capability(unit: Unit, arguments: Arguments) -> Answer:
         """Create a Capability with its profile."""
@@ -64,6 +67,7 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **changing(STRUCTURE),
+        refuses=NEW_STRUCTURE,
         examples=[
             Example(
                 "A capability, its parts and a value stream",
@@ -93,6 +97,7 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **changing(COMPONENT, tidying(null=["component_description"])),
+        refuses=NEW_COMPONENT,
         examples=[
             Example(
                 "A component and its services",

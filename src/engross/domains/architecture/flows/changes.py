@@ -13,7 +13,7 @@ from engross.ledger import Reader, Unit
 from .. import advice
 from ..schemas import choice, shape, text
 from ..ways import Ways
-from .facets import changing
+from .facets import ANY_CHANGE, changing
 
 if TYPE_CHECKING:
     from ..changes import Item, Operation
@@ -67,6 +67,7 @@ def add_change_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="update",
         **changing(APPLY),
+        refuses=ANY_CHANGE,
         timeout_seconds=60.0,
         examples=[
             Example("Two elements and what relates them", {"operations": [A_SERVER, A_RACK, JOINED]}, reply="UPDATED"),

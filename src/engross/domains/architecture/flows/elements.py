@@ -8,6 +8,7 @@ from typing import Any
 from engross.calls import Answer, FactDraft
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader, Unit
+from engross.replies import codes
 
 from .. import advice
 from ..schemas import (
@@ -30,7 +31,7 @@ from ..schemas import (
 )
 from ..tidy import tidying
 from ..ways import Ways
-from .facets import changing, reading
+from .facets import BY_NAME, CHANGED_ELEMENT, GONE_ELEMENT, NEW_ELEMENT, NO_MODEL, changing, reading
 from .samples import A_COMPONENT, A_SERVICE, ORDERS, RELATED
 
 Arguments = Mapping[str, Any]
@@ -82,6 +83,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **changing(CREATE, tidying(elements=["type"])),
+        refuses=NEW_ELEMENT,
         examples=[
             Example("Create an application component", ORDERS, reply="CREATED"),
             Example(
@@ -109,6 +111,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="update",
         **changing(UPDATE, type={}, model_id={}),
+        refuses=CHANGED_ELEMENT,
         examples=[
             Example(
                 "Describe it",
@@ -135,6 +138,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="delete",
         **changing(DELETE),
+        refuses=GONE_ELEMENT,
         examples=[
             Example(
                 "It must be confirmed", {"id": "$0.element.id"}, given=(A_COMPONENT,), reply="CONFIRMATION_REQUIRED"
@@ -160,6 +164,7 @@ def _add_reads(architecture: Aggregate) -> None:
     @architecture.read(
         inline=True,
         **reading(GET),
+        refuses=BY_NAME,
         examples=[
             Example("By id", {"id": "$0.element.id"}, given=(A_COMPONENT,)),
             Example("By name", {"ref": "ApplicationComponent/OrderService"}, given=(A_COMPONENT,)),
@@ -182,6 +187,7 @@ def _add_reads(architecture: Aggregate) -> None:
 
     @architecture.read(
         **reading(LIST, tidying(elements=["type"])),
+        refuses=[codes.INVALID_ELEMENT_TYPE, *NO_MODEL],
         examples=[
             Example("A layer", {"layer": "application"}, given=(A_COMPONENT,)),
             Example("No such type", {"type": "AppComponent"}, reply="INVALID_ELEMENT_TYPE"),

@@ -1,4 +1,4 @@
-"""What the domain's flows have in common: how what they take is published, held to and tidied up."""
+"""What the domain's flows have in common: how what they take is published, held to, tidied up and refused."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from engross.flows import Normaliser
+from engross.replies import codes
 
 from ..metamodel import metamodel
 from ..schemas import Schema, enforced
@@ -13,6 +14,47 @@ from ..tidy import tidying
 
 AS_OF = ("proposal_id", "as_of")
 """The control fields of a read."""
+
+# What flows are refused with, by what they look for or make.
+NO_MODEL = (codes.MODEL_NOT_FOUND, codes.NO_DEFAULT_MODEL)
+"""Whatever is about a model, named or not."""
+NO_VIEW = (codes.RECORD_NOT_FOUND, codes.NEEDS_DISAMBIGUATION)
+"""Whatever takes a view by its id or name."""
+BY_NAME = (codes.ELEMENT_NOT_FOUND, codes.NEEDS_DISAMBIGUATION, *NO_MODEL)
+"""Whatever takes an element by its name."""
+NEW_CAPABILITY = (
+    *NO_MODEL,
+    *(codes.ELEMENT_NOT_FOUND, codes.INVALID_PARENT, codes.DUPLICATE_NAME, codes.PROFILE_INVALID),
+)
+NEW_ELEMENT = (codes.INVALID_ELEMENT_TYPE, *NEW_CAPABILITY)
+NEW_STRUCTURE = (*NO_MODEL, codes.DUPLICATE_NAME, codes.PROFILE_INVALID)
+NEW_COMPONENT = (codes.ELEMENT_NOT_FOUND, codes.DUPLICATE_NAME)
+CHANGED_ELEMENT = (
+    *(codes.ELEMENT_NOT_FOUND, codes.NO_CHANGES, codes.VERSION_CONFLICT),
+    *(codes.DUPLICATE_NAME, codes.PROFILE_INVALID),
+)
+GONE_ELEMENT = (codes.ELEMENT_NOT_FOUND, codes.ELEMENT_HAS_RELATIONSHIPS, codes.VERSION_CONFLICT)
+NEW_RELATIONSHIP = (
+    *(codes.INVALID_RELATIONSHIP_TYPE, codes.INVALID_RELATIONSHIP, codes.JUNCTION_CONFLICT),
+    *(codes.DUPLICATE_RELATIONSHIP, *BY_NAME),
+)
+GONE_RELATIONSHIP = (codes.RELATIONSHIP_NOT_FOUND, codes.VERSION_CONFLICT)
+ANY_CHANGE = tuple(
+    dict.fromkeys(
+        (
+            *(*NEW_ELEMENT, *NEW_RELATIONSHIP, *CHANGED_ELEMENT, *GONE_ELEMENT, *GONE_RELATIONSHIP),
+            *(*NEW_CAPABILITY, *NEW_STRUCTURE, *NEW_COMPONENT),
+        )
+    )
+)
+"""Whatever makes several of these changes at once."""
+ANY_FILE = (codes.IMPORT_UNREADABLE, codes.IMPORT_UNSAFE, codes.RECORD_NOT_FOUND)
+"""Whatever reads a file, sent along or uploaded before."""
+WHOLE_FILE = (
+    *(*ANY_FILE, codes.MODEL_NOT_FOUND, codes.INVALID_ELEMENT_TYPE, codes.INVALID_RELATIONSHIP_TYPE),
+    *(codes.INVALID_RELATIONSHIP, codes.ELEMENT_NOT_FOUND),
+)
+"""Whatever takes over all that is in one."""
 
 
 class Reading(TypedDict):

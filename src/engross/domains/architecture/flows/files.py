@@ -12,7 +12,7 @@ from engross.ledger import Reader, Unit
 from .. import advice
 from ..schemas import MODEL_ID, choice, number, shape, text
 from ..ways import Ways
-from .facets import changing, reading
+from .facets import NO_MODEL, NO_VIEW, WHOLE_FILE, changing, reading
 from .samples import A_COMPONENT, A_SERVICE, RELATED
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ EXPORT = shape(
     (),
     model_id=MODEL_ID,
     format=choice("Its format.", ["exchange_xml", "archi_csv", "mermaid", "svg"], default="exchange_xml"),
-    view_id=text("Only this view, as a picture.", 128),
+    view_id=text("Only this view, as a picture.", 255),
     part=number("Part of a long file.", 1, 100_000, 1),
 )
 SMALL: Mapping[str, object] = {
@@ -52,6 +52,7 @@ def add_file_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **changing(IMPORT),
+        refuses=WHOLE_FILE,
         bulk=True,
         examples=[
             Example("See what it would bring", {"files": SMALL}, reply="NO_EFFECT"),
@@ -81,6 +82,7 @@ def add_file_flows(architecture: Aggregate, ways: Ways) -> None:
 
     @architecture.read(
         **reading(EXPORT),
+        refuses=[*NO_MODEL, *NO_VIEW],
         timeout_seconds=120.0,
         examples=[
             Example("As exchange XML", {}, given=(A_COMPONENT, A_SERVICE, RELATED)),

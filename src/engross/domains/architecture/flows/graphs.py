@@ -7,10 +7,11 @@ from typing import Any
 
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader
+from engross.replies import codes
 
 from ..schemas import IDENTIFIER, MODEL_ID, Schema, choice, number, shape, text
 from ..tidy import tidying
-from .facets import reading
+from .facets import NO_MODEL, NO_VIEW, reading
 from .samples import A_CAPABILITY, A_COMPONENT, A_SERVICE, RELATED
 
 Arguments = Mapping[str, Any]
@@ -36,7 +37,7 @@ NEIGHBOURHOOD = shape(
 )
 VIEW = shape(
     (),
-    view_id=text("An imported view.", 128),
+    view_id=text("An imported view, or its name.", 255),
     element_id=text("Around this element.", 128),
     hops=number("Steps around it.", 1, 5, 2),
     types=_types("Or all of these types.", 60),
@@ -51,6 +52,7 @@ def add_graph_flows(architecture: Aggregate) -> None:
 
     @architecture.read(
         **reading(NEIGHBOURHOOD, tidying(relationships=["relationship_types"])),
+        refuses=[codes.ELEMENT_NOT_FOUND, codes.INVALID_RELATIONSHIP_TYPE],
         examples=[Example("One step", {"id": "$0.element.id"}, given=(A_COMPONENT, A_SERVICE, RELATED))],
     )
     def get_neighborhood(reader: Reader, arguments: Arguments) -> Answered:
@@ -61,6 +63,7 @@ def add_graph_flows(architecture: Aggregate) -> None:
 
     @architecture.read(
         **reading(VIEW, tidying(elements=["types"])),
+        refuses=[*NO_VIEW, codes.ELEMENT_NOT_FOUND, codes.INVALID_ELEMENT_TYPE, *NO_MODEL],
         examples=[
             Example(
                 "Around a capability", {"element_id": "$0.capability.id", "format": "mermaid"}, given=(A_CAPABILITY,)
@@ -76,6 +79,7 @@ def add_graph_flows(architecture: Aggregate) -> None:
 
     @architecture.read(
         **reading(shape((), model_id=MODEL_ID)),
+        refuses=NO_MODEL,
         exposed=False,
         examples=[Example("Those that were imported", {})],
     )

@@ -12,7 +12,7 @@ from engross.ledger import Reader, Unit
 from .. import advice
 from ..schemas import DESCRIPTION, MODEL_ID, NAME, choice, number, shape, text
 from ..ways import Ways
-from .facets import AS_OF, changing, reading
+from .facets import ANY_FILE, AS_OF, NO_MODEL, changing, reading
 from .files import FORMAT, LARGEST_TEXT
 from .samples import A_COMPONENT, A_MODEL, A_SERVICE, RELATED
 
@@ -98,6 +98,7 @@ def _add_whole_models(architecture: Aggregate, ways: Ways) -> None:
 
     @architecture.read(
         **reading(shape((), model_id=MODEL_ID)),
+        refuses=NO_MODEL,
         exposed=False,
         timeout_seconds=120.0,
         examples=[Example("What is in it", {}, given=(A_COMPONENT, A_SERVICE, RELATED))],
@@ -111,6 +112,7 @@ def _add_whole_models(architecture: Aggregate, ways: Ways) -> None:
 
     @architecture.read(
         **reading(shape((), model_id=MODEL_ID, limit=MOST_LISTED)),
+        refuses=NO_MODEL,
         exposed=False,
         timeout_seconds=120.0,
         examples=[Example("Is it sound?", {}, given=(A_COMPONENT,))],
@@ -124,6 +126,7 @@ def _add_whole_models(architecture: Aggregate, ways: Ways) -> None:
 
     @architecture.read(
         **reading(DIFF),
+        refuses=[*NO_MODEL, *ANY_FILE],
         exposed=False,
         timeout_seconds=120.0,
         examples=[

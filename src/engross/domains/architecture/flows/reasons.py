@@ -9,7 +9,7 @@ from engross.flows import Aggregate, Example
 from engross.ledger import Reader
 
 from ..schemas import IDENTIFIER, MODEL_ID, REF, number, shape, text
-from .facets import reading
+from .facets import BY_NAME, reading
 from .samples import A_COMPONENT
 
 WHY = shape(
@@ -27,6 +27,7 @@ def add_reason_flows(architecture: Aggregate) -> None:
 
     @architecture.read(
         **reading(WHY, controls=()),
+        refuses=BY_NAME,
         examples=[
             Example("How it came to be", {"ref": "OrderService"}, given=(A_COMPONENT,)),
             Example("No such element", {"id": "el_nowhere"}, reply="ELEMENT_NOT_FOUND"),

@@ -8,6 +8,7 @@ from typing import Any
 from engross.calls import Answer
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader, Unit
+from engross.replies import codes
 
 from .. import advice
 from ..schemas import (
@@ -27,7 +28,7 @@ from ..schemas import (
 )
 from ..tidy import tidying
 from ..ways import Ways
-from .facets import changing, reading
+from .facets import GONE_RELATIONSHIP, NEW_RELATIONSHIP, NO_MODEL, changing, reading
 from .samples import A_CAPABILITY, A_COMPONENT, A_SERVICE, REALIZES, RELATED
 
 Arguments = Mapping[str, Any]
@@ -65,6 +66,7 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **changing(CREATE, tidying(relationships=["type"])),
+        refuses=NEW_RELATIONSHIP,
         examples=[
             Example("A component realizes a service", REALIZES, given=(A_COMPONENT, A_SERVICE), reply="CREATED"),
             Example(
@@ -92,6 +94,7 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="delete",
         **changing(DELETE),
+        refuses=GONE_RELATIONSHIP,
         examples=[
             Example(
                 "It must be confirmed",
@@ -112,6 +115,7 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
 
     @architecture.read(
         **reading(LIST, tidying(relationships=["type"])),
+        refuses=[codes.INVALID_RELATIONSHIP_TYPE, *NO_MODEL],
         examples=[Example("Of an element", {"element_id": "$0.element.id"}, given=(A_COMPONENT, A_SERVICE, RELATED))],
     )
     def list_relationships(reader: Reader, arguments: Arguments) -> Mapping[str, Any]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader
+from engross.replies import codes
 
 from ..schemas import ANY_ELEMENT_TYPE, ANY_LAYER, MODEL_ID, number, shape, text
 from ..tidy import tidying
 from ..ways import Ways
-from .facets import reading
+from .facets import NO_MODEL, reading
 from .samples import A_COMPONENT
 
 SEARCH = shape(
@@ -29,6 +30,7 @@ def add_search_flows(architecture: Aggregate, ways: Ways) -> None:
 
     @architecture.read(
         **reading(SEARCH, tidying(elements=["type"])),
+        refuses=[codes.INVALID_ELEMENT_TYPE, *NO_MODEL],
         examples=[Example("By what it does", {"query": "takes orders"}, given=(A_COMPONENT,))],
     )
     def semantic_search(reader: Reader, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -19,6 +19,8 @@ from .walk import Page, entities_after, key_of, paged
 
 Row = dict[str, Any]
 CHUNK = 500
+KEY_KINDS = {"born": int}
+"""Columns of keys that are no texts."""
 
 
 class Table(NamedTuple):
@@ -93,14 +95,15 @@ def _by_key(
     """Reads a table along its key."""
 
     def read(reader: Reader, cursor: str | None, entity_type: str | None, limit: int) -> Page:
-        rows = _rows_along(reader, table, key, columns, condition, key_of(cursor, len(key)))
+        after = key_of(cursor, [KEY_KINDS.get(name, str) for name in key])
+        rows = _rows_along(reader, table, key, columns, condition, after)
         return paged(rows, shown, lambda row: tuple(row[name] for name in key), limit)
 
     return read
 
 
 def _rows_along(
-    reader: Reader, table: str, key: tuple[str, ...], columns: str, condition: str, after: list[str] | None
+    reader: Reader, table: str, key: tuple[str, ...], columns: str, condition: str, after: list[Any] | None
 ) -> Iterator[Row]:
     order = ", ".join(key)
     behind = f" AND ({order}) > ({', '.join(f':after_{name}' for name in key)})"
@@ -118,7 +121,7 @@ def _rows_along(
 
 
 def _observation(row: Row) -> Row:
-    return {**row, "specificity": number_of(row["specificity"])}
+    return {**{name: row[name] for name in OBSERVATIONS}, "specificity": number_of(row["specificity"])}
 
 
 FACTS = {
@@ -196,8 +199,8 @@ TABLES: dict[str, Table] = {
         OBSERVATIONS,
         _by_key(
             "memory_observations",
-            ("entity_id", "observed_at", "id"),
-            ", ".join(OBSERVATIONS),
+            ("born", "entity_id", "observed_at", "id"),
+            ", ".join(("born", *OBSERVATIONS)),
             _observation,
             " AND withdrawn_at IS NULL",
         ),

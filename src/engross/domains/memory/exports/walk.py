@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -15,6 +15,7 @@ from ..owners import owner_of
 from ..refusals import malformed, raise_all
 
 T = TypeVar("T")
+Key = tuple[str | int, ...]
 PAGE = 100
 MOST_BYTES = 1_500_000
 """A page ends behind what makes it longer than this."""
@@ -32,23 +33,28 @@ def cursor_of(*key: str | int) -> str:
     return orjson.dumps(key).hex()
 
 
-def key_of(cursor: str | None, length: int) -> list[Any] | None:
-    """Where a caller wants to go on; Invalid for what is no cursor of this walk."""
+def key_of(cursor: str | None, kinds: Sequence[type]) -> list[Any] | None:
+    """Where a caller wants to go on, by values of these kinds; Invalid for what is no cursor of this walk."""
     if cursor is None:
         return None
     try:
         key = orjson.loads(bytes.fromhex(cursor))
     except ValueError:
         key = None
-    if not isinstance(key, list) or len(key) != length or not all(isinstance(one, str) for one in key):
+    if not isinstance(key, list) or list(map(type, key)) != list(kinds) or not all(map(_fits, key)):
         raise_all([malformed("/cursor", "this is no cursor of this export", "Begin without one.")])
     found: list[Any] = key
     return found
 
 
+def _fits(part: str | int) -> bool:
+    """Whether a column could hold it."""
+    return isinstance(part, str) or 0 <= part < 2**63
+
+
 def entities_after(reader: Reader, cursor: str | None, entity_type: str | None) -> Iterator[Entity]:
     """The entities behind a cursor, by type and id."""
-    key = key_of(cursor, 2)
+    key = key_of(cursor, (str, str))
     first, after = key if key is not None else ("", "")
     for kind in _types(reader, entity_type):
         if kind < first:
@@ -59,11 +65,11 @@ def entities_after(reader: Reader, cursor: str | None, entity_type: str | None) 
             last = page[-1].id
 
 
-def paged(things: Iterator[T], shown: Callable[[T], Any], key: Callable[[T], tuple[str, ...]], limit: int) -> Page:
+def paged(things: Iterator[T], shown: Callable[[T], Any], key: Callable[[T], Key], limit: int) -> Page:
     """The first things, as they are shown: so many at the most, and not too large together."""
     told: list[Any] = []
     size = 0
-    last: tuple[str, ...] = ()
+    last: Key = ()
     for thing in things:
         if len(told) >= limit or size > MOST_BYTES:
             return Page(told, cursor_of(*last))

@@ -103,8 +103,9 @@ def _text(value: Any) -> Any:
 def _moment(value: Any) -> str | None:
     if isinstance(value, list):
         value = value[0] if value else None
-    moment = getattr(value, "dt", None)
     try:
+        # The library keeps a property that it cannot read, and complains when it is asked what it says.
+        moment = getattr(value, "dt", None)
         if isinstance(moment, datetime):
             return iso(moment)
         if isinstance(moment, date):
