@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 
 from .port import Engine, Params, Row
+from .sql import for_apsw
 
 STEPS_BETWEEN_LOOKS = 20_000
 """How many steps of SQLite's a reader takes before it looks whether its time is over."""
@@ -68,7 +69,8 @@ class Selecting:
     def rows(self, sql: str, params: Params) -> list[Row]:
         """All rows of a query."""
         params["tenant"] = self.tenant
-        cursor = self._connection.execute(sql, params)
+        numbered, values = for_apsw(sql)
+        cursor = self._connection.execute(numbered, values(params))
         names = self._connection.columns.get(sql)
         if names is None:
             return self._first_rows(sql, cursor)

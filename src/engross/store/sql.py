@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from operator import itemgetter
 from string import Template
+from typing import Any
 
-from .port import Engine
+from .port import Engine, Params
 
 WORDS: dict[Engine, dict[str, str]] = {
     "sqlite": {"text": "TEXT", "integer": "INTEGER", "bytes": "BLOB", "clustered": " WITHOUT ROWID"},
@@ -26,6 +28,31 @@ def definition(sql: str, engine: Engine) -> str:
 def for_psycopg(sql: str) -> str:
     """`:name` as psycopg spells it. Quoted text and `::casts` stay."""
     return _NAMED.sub(_spelled, sql)
+
+
+Values = Callable[[Params], Sequence[Any]]
+"""Takes the values of a statement's parameters in their order."""
+
+
+@lru_cache(maxsize=2048)
+def for_apsw(sql: str) -> tuple[str, Values]:
+    """The statement with numbered parameters, and what takes their values.
+
+    SQLite finds the name of a parameter by walking through all names before it, each time it is bound.
+    """
+    names: dict[str, int] = {}
+
+    def numbered(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return match.group() if name is None else f"?{names.setdefault(name, len(names) + 1)}"
+
+    return _NAMED.sub(numbered, sql), _values_of(tuple(names))
+
+
+def _values_of(names: tuple[str, ...]) -> Values:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda params: [params[name] for name in names]
 
 
 def as_one(statements: Sequence[str]) -> str:

@@ -39,6 +39,7 @@ from engross.replies import Failed
 from .failures import sqlite_failure, timed_out, unavailable
 from .port import Params, Row
 from .rows import Connection, Selecting, Severed
+from .sql import for_apsw
 from .tickets import Ticket, deliver
 
 LARGEST_BATCH = 64
@@ -82,8 +83,9 @@ class SqliteTransaction(Selecting):
     def execute(self, sql: str, params: Params) -> int:
         """Run a statement and count the rows it touched."""
         params["tenant"] = self.tenant
+        numbered, values = for_apsw(sql)
         try:
-            self._connection.execute(sql, params)
+            self._connection.execute(numbered, values(params))
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise
@@ -95,7 +97,8 @@ class SqliteTransaction(Selecting):
         try:
             for sql, params in statements:
                 params["tenant"] = tenant
-                execute(sql, params)
+                numbered, values = for_apsw(sql)
+                execute(numbered, values(params))
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise

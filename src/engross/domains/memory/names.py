@@ -7,7 +7,7 @@ implementation does, whose idea of a blank differs a little from Python's.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 LONGEST_NAME = 400
@@ -58,7 +58,12 @@ def normalise(entity_type: str, raw: str) -> str:
     name = raw.strip(_TRIMMED).lower()
     if entity_type in COMPANIES:
         name = _LEGAL_FORM.sub("", name).strip(_TRIMMED)
-    return name if name.isalnum() else _RUN.sub(" ", name).strip(_TRIMMED)
+    return name if _is_even(name) else _RUN.sub(" ", name).strip(_TRIMMED)
+
+
+def _is_even(text: str) -> bool:
+    """Whether there is no blank in it but single ones: the quick look that most texts pass."""
+    return text.isascii() and text.isprintable() and "  " not in text
 
 
 def naming_value(fields: Mapping[str, Any]) -> str | None:
@@ -128,7 +133,8 @@ def _domain(value: str) -> str:
 
 
 def _plain(value: str) -> str:
-    return _RUN.sub(" ", value.strip(_TRIMMED).lower())
+    text = value.strip(_TRIMMED).lower()
+    return text if _is_even(text) else _RUN.sub(" ", text)
 
 
 Normaliser = Callable[[str], str]
@@ -178,16 +184,18 @@ GROUPS: Mapping[str, str] = {
 """Fields that are looked up together with another one."""
 
 
-def identifier_terms(field: str, value: Any) -> Iterator[str]:
+def identifier_terms(field: str, value: Any) -> Sequence[str]:
     """The terms under which a value of an identifying field is found."""
     normaliser = IDENTIFIERS.get(field)
     if normaliser is None:
-        return
-    for one in value[:20] if isinstance(value, list | tuple) else (value,):
-        if isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)):
-            found = normaliser(str(one))[:LONGEST_NAME]
-            if found:
-                yield f"{GROUPS.get(field, field)}={found}"
+        return ()
+    group = GROUPS.get(field, field)
+    if type(value) is str:
+        found = normaliser(value)[:LONGEST_NAME]
+        return (f"{group}={found}",) if found else ()
+    said = value[:20] if isinstance(value, list | tuple) else (value,)
+    texts = [str(one) for one in said if isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool))]
+    return [f"{group}={found}" for text in texts if (found := normaliser(text)[:LONGEST_NAME])]
 
 
 def identifier_guesses(identifier: str) -> dict[str, str]:
