@@ -531,3 +531,10 @@ def test_opening_a_policy_does_not_import_the_policy_library() -> None:
     script = "import sys; from engross.governance import Policy; Policy(); print('cedarpy' in sys.modules)"
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stdout == "False\n"
+
+
+def test_whoever_lacks_what_a_policy_of_the_house_asks_for_is_told_which_policy_that_is() -> None:
+    by_the_house = Decision("deny", 1, "v1", because=("house.scopes",), denial=codes.INSUFFICIENT_SCOPE)
+    assert "house.scopes" in refusal(by_the_house, "notes.rule-note").params["required"]
+    by_nobody = by_the_house._replace(because=())
+    assert "curator" in refusal(by_nobody, "notes.rule-note").params["required"]

@@ -578,7 +578,7 @@ def test_nothing_is_restored_over_what_is_there(sqlite_archive: Path, tmp_path: 
     there.write_bytes(b"mine")
     with pytest.raises(Invalid) as raised:
         restore(sqlite_archive, tmp_path / "restored" / "office.db", tmp_path / "restored")
-    assert raised.value.code == codes.BACKUP_INVALID
+    assert raised.value.code == codes.PLACE_NOT_EMPTY
     assert files_under(tmp_path / "restored") == {what: b"mine"}
 
 
@@ -589,7 +589,7 @@ def test_nothing_is_restored_into_a_database_with_tables(
         connection.execute("CREATE TABLE mine (x int)")
     with pytest.raises(Invalid) as raised:
         restore(sqlite_archive, postgres_dsn, tmp_path / "restored")
-    assert raised.value.code == codes.BACKUP_INVALID
+    assert raised.value.code == codes.PLACE_NOT_EMPTY
     assert not (tmp_path / "restored").exists()
 
 

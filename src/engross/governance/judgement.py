@@ -101,10 +101,16 @@ def denied(code: str, tier: int, version: str, because: tuple[str, ...]) -> Deci
 def refusal(decision: Decision, flow: str) -> Denied:
     """What a denied caller gets to hear."""
     code = decision.denial or codes.WRITE_DENIED
-    required = "the role admin" if decision.tier >= CRITICAL else "the role curator or admin"
-    known = {"flow": flow, "required": required}
+    known = {"flow": flow, "required": _required(decision)}
     params = {name: known[name] for name in REGISTRY.entry(code).params if name in known}
     return Denied(code, params, data={"because": list(decision.because)})
+
+
+def _required(decision: Decision) -> str:
+    """What is missing: nobody but whoever wrote a policy knows what that asks for."""
+    if decision.because:
+        return f"what the policy {decision.because[0]} asks for"
+    return "the role admin" if decision.tier >= CRITICAL else "the role curator or admin"
 
 
 def _call_denial(principal: Principal, flow: Flow) -> str:

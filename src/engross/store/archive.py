@@ -44,7 +44,7 @@ from .migrations import Migration, applied_steps
 from .opening import is_postgres
 from .port import FOREVER
 from .snapshot import Snapshot, Table, Values, snapshot_of
-from .target import target_at, unusable
+from .target import taken, target_at, unusable
 from .tenancy import TENANT_NAME
 
 if TYPE_CHECKING:
@@ -349,7 +349,7 @@ def _refuse_what_is_not_empty(data_folder: Path) -> None:
     for part in (BLOBS, KEYS):
         folder = data_folder / part
         if folder.exists() and any(folder.iterdir()):
-            raise unusable(f"there is something in {part} of the data folder already")
+            raise taken(f"there is something in {part} of the data folder already")
 
 
 def _steps(archive: Archive) -> list[Migration]:

@@ -42,8 +42,13 @@ class Target(Protocol):
 
 
 def unusable(problem: str) -> Invalid:
-    """The backup, or the place it should go to, will not do."""
+    """The backup will not do."""
     return Invalid(codes.BACKUP_INVALID, {"problem": problem})
+
+
+def taken(problem: str) -> Invalid:
+    """The place that a backup should go to will not do."""
+    return Invalid(codes.PLACE_NOT_EMPTY, {"problem": problem})
 
 
 class SqliteTarget:
@@ -54,7 +59,7 @@ class SqliteTarget:
     def __init__(self, path: Path) -> None:
         for suffix in ("", "-wal", "-shm", "-journal"):
             if path.with_name(path.name + suffix).exists():
-                raise unusable(f"there is a store at {path.name} already")
+                raise taken(f"there is a store at {path.name} already")
         self._path = path
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".restoring", dir=path.parent)
         os.close(handle)
@@ -106,7 +111,7 @@ class PostgresTarget:
         connection.execute(LOCK[self.engine])
         if self._value("SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace"):
             connection.close()
-            raise unusable("there are tables in that database already")
+            raise taken("there are tables in that database already")
 
     def prepare(self, steps: Sequence[Migration]) -> None:
         """Make the tables."""
