@@ -92,6 +92,7 @@ def rehearsed(client: Client, flow: str, **arguments: Any) -> list[dict[str, Any
 
 
 @pytest.mark.requirement("FLOW-13")
+@pytest.mark.requirement("NEW-10")
 def test_a_dry_run_makes_the_reads_and_lists_every_request_that_may_change_something(
     curator: Client, erp: Upstream
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_dry_run_whose_reads_fail_says_so_and_holds_no_key(curator: Client, er
     assert curator.call("test.one", wish).ok
 
 
+@pytest.mark.requirement("NEW-10")
 def test_a_dry_run_of_an_agents_call_says_that_it_would_be_a_proposal(curator: Client, erp: Upstream) -> None:
     agent = curator.as_("scout", "agent", ["contributor"])
     answer = agent.call("test.order", {"sku": "A"}, dry_run=True)
