@@ -1,8 +1,13 @@
 """Creating, changing and deleting elements."""
 
+from pathlib import Path
+from typing import Any
+
+import apsw
 import pytest
 
 from tests.architecture.studio import Studio, done, errors, validate, warned
+from tests.bed.offices import Offices
 
 
 @pytest.mark.requirement("ARCH-04", "ARCH-17", "ARCH-25", "ARCH-26")
@@ -94,6 +99,51 @@ def test_a_name_that_is_taken_is_refused_for_agents_with_names_that_are_free(stu
     assert suggestions["alternatives"] == ["ORDERSERVICEV2", "NewORDERSERVICE", "ORDERSERVICE3"]
     for name in suggestions["alternatives"]:
         done(studio.robot.architecture.create_element(type="ApplicationComponent", name=name))
+
+
+@pytest.mark.requirement("ARCH-22")
+@pytest.mark.parametrize(
+    "name", ["Fresh\u200b", "Fr\u00adesh", "\ufeffFRESH", "Fresh\u2800", "Fresh \u200b", "fre\u034fsh\U000e0041"]
+)
+def test_a_name_is_taken_whatever_nobody_sees_is_slipped_into_it(shared_studio: Studio, name: str) -> None:
+    fresh = {"type": "Node", "name": "Fresh"}
+    studio, model = shared_studio, done(shared_studio.clara.architecture.create_model(name=ascii(name))).data["model"]
+    done(studio.robot.architecture.create_element(**fresh, model_id=model["id"]))
+    answer = studio.robot.architecture.create_element(type="Node", name=name, model_id=model["id"])
+    assert errors(answer) == {"name": "DUPLICATE_NAME"}
+    found = done(studio.robot.architecture.get_element(ref=name, model_id=model["id"])).data["element"]
+    assert found["name"] == "Fresh"
+
+
+def test_a_name_keeps_what_nobody_sees_of_it(studio: Studio) -> None:
+    astronaut = "\U0001f469\u200d\U0001f680"
+    assert studio.element(astronaut)["name"] == astronaut
+    twin = studio.robot.architecture.create_element(type="ApplicationComponent", name=astronaut.replace("\u200d", ""))
+    assert errors(twin) == {"name": "DUPLICATE_NAME"}
+
+
+def test_rows_from_before_are_listed_once_and_mended_by_a_rebuild(tmp_path: Path) -> None:
+    offices = Offices(tmp_path / "data", None)
+    studio = Studio(offices)
+    for name in ("a", "Fresh\u200b", "z"):
+        studio.element(name)
+    older = apsw.Connection(str(tmp_path / "data" / "office.db"))
+    older.execute("UPDATE architecture_elements SET folded = 'fresh' || char(8203) WHERE name <> 'a' AND name <> 'z'")
+    older.close()
+    listed: list[str] = []
+    cursor: dict[str, Any] = {}
+    while True:
+        page = done(studio.clara.architecture.list_elements(limit=1, **cursor)).data
+        listed += [one["name"] for one in page["elements"]]
+        if page["next_cursor"] is None:
+            break
+        assert len(listed) < 3
+        cursor = {"cursor": page["next_cursor"]}
+    assert listed == ["a", "Fresh\u200b", "z"]
+    assert not studio.clara.office.rebuild("main", keep=True).same
+    taken = studio.robot.architecture.create_element(type="ApplicationComponent", name="Fresh")
+    assert errors(taken) == {"name": "DUPLICATE_NAME"}
+    offices.close()
 
 
 @pytest.mark.requirement("ARCH-22")

@@ -227,6 +227,18 @@ def test_a_view_is_known_by_its_name_in_its_model(studio: Studio) -> None:
     assert len(ambiguous.data["suggestions"]["candidates"]) == 2
 
 
+def test_a_view_is_only_in_its_own_model(studio: Studio) -> None:
+    model = done(take(studio, EXCHANGE)).data["model"]["id"]
+    (view,) = done(studio.clara.architecture.list_views(model_id=model)).data["views"]
+    for ask in (studio.clara.architecture.get_view, studio.clara.architecture.export_model):
+        wish = {"view_id": view["id"], "format": "svg"}
+        assert done(ask(**wish)).data == done(ask(**wish, model_id=model)).data
+        elsewhere = ask(**wish, model_id="default")
+        assert errors(elsewhere) == {"view_id": "RECORD_NOT_FOUND"}
+        assert elsewhere.data["suggestions"]["available_views"] == []
+        assert errors(ask(**wish, model_id="model_nowhere")) == {"model_id": "MODEL_NOT_FOUND"}
+
+
 def test_a_name_that_nobody_sees_is_none_in_a_file_either(studio: Studio) -> None:
     unseen = EXCHANGE.replace(">Orders</name>", ">\u200b\u2060</name>")
     assert unseen != EXCHANGE

@@ -63,7 +63,8 @@ def test_a_right_that_a_credential_lacks(tmp_path: Path) -> None:
         lacking = Refused("INSUFFICIENT_SCOPE", None, set())
         assert door.refused("deleteElement", lacking, "agent", id=known)["details"] == {"because": ["house.deletions"]}
         told = door.rest("architecture.delete-element", "agent", id=known)
-        assert (told["http"], told["reply"]["params"]) == (403, {"required": "the role curator or admin"})
+        assert told["http"] == 403
+        assert "house.deletions" in told["reply"]["params"]["required"]
         assert door.rest("architecture.delete-element", id=known)["error"]["code"] == "CONFIRMATION_REQUIRED"
 
 

@@ -26,6 +26,8 @@ def test_words_are_found_in_every_way_of_writing(text: str, found: list[str]) ->
 def test_names_count_as_the_same_whatever_their_capitals_and_blanks() -> None:
     assert folded("  Order\tSERVICE ") == folded("order service")
     assert folded("STRASSE") == folded("Straße")
+    assert folded("e\u200b\u0301") == folded("É")
+    assert folded("Order\u3164Service") == folded("order service")
     assert clean("e\u0301") == "é"
 
 

@@ -97,6 +97,28 @@ def test_what_the_record_does_not_know_is_not_found(archive: Archive, ref: str) 
     assert code(archive, ref) == code(archive, "other.oct.md") == "RECORD_NOT_FOUND"
 
 
+def test_the_end_of_a_path_leads_to_its_document_however_many_differ_in_capitals_alone(archives: Archive) -> None:
+    for number in range(21):
+        archives.written(f"d{number:02}/PLAN.oct.md")
+    for path in ("z/plan.oct.md", "z/a_b.oct.md", "z/a%b.oct.md", "z/axb.oct.md", "z/É.oct.md"):
+        archives.written(path)
+        assert why(archives, path.removeprefix("z/"))["subject"] == path
+    assert code(archives, "PLAN.oct.md") == "NEEDS_DISAMBIGUATION"
+    assert code(archives, "lan.oct.md") == "RECORD_NOT_FOUND"
+
+
+def test_of_a_document_that_was_erased_the_newest_facts_are_told(archive: Archive) -> None:
+    for number in range(4):
+        archive.written(content=PLAN.replace("DRAFT", f"EDITION{number}"))
+    wish = {"aggregate": "documents", "subject": "plan.oct.md"}
+    admin = archive.clara.as_("clara", "human", ["admin"])
+    token = admin.record.erase(**wish).data["confirm_token"]
+    done(admin.record.erase(**wish, confirm_token=token))
+    whole, some = why(archive), why(archive, limit=2)
+    assert [one["version"] for one in some["reasons"]] == [one["version"] for one in whole["reasons"]][-2:]
+    assert some["reasons_in_all"] == whole["reasons_in_all"] == len(whole["reasons"]) >= 4
+
+
 def test_what_was_changed_outside_is_told_apart_and_then_by_whoever_noticed_it(archive: Archive) -> None:
     archive.written()
     archive.outside(PLAN.replace("db1", "db2"))

@@ -11,9 +11,10 @@ from engross.domains.memory.tables import MIGRATIONS
 from engross.ledger import LEDGER_ROOM
 from engross.store import STORE_ROOM, Reading, open_store, room
 from tests.memory.kept import Library
-from tests.memory.people import confirmed
+from tests.memory.people import approve, confirmed, retract, tell
 
-MOVED = ("memory_entities", "memory_observations")
+MOVED = ("memory_entities", "memory_observations", "memory_runs", "facts")
+ADDED = {"memory_observations": {"born", "fact", "withdrawn_position"}}
 SAID = [
     {"entity_type": "person", "name": "Ann", "email": "ann@example.org"},
     {"entity_type": "person", "name": "Bob"},
@@ -40,7 +41,17 @@ def said(library: Library) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.requirement("ECO-08")
 def test_rows_of_a_store_from_before_are_laid_out_anew(small, store_kind, tmp_path, request):
-    rows = said(small)
+    said(small)
+    proposed = tell(small.agent, SAID[1], {**SAID[0], "email": "ann@work.example"}, commit_mode="proposal")
+    proposal = proposed["proposal"]["id"]
+    for priority in (200, 300):
+        again = [{"entity_type": "person", "name": "Cid"}, SAID[0]]
+        tell(small.agent, *again, source_priority=priority, proposal_id=proposal)
+    approve(small.clara, proposal)
+    retract(small.clara, tell(small.clara, {"entity_type": "person", "name": "Dan"}, SAID[1])["source_id"])
+    rows = everything(small)
+    assert {row["fact"] for row in rows["memory_observations"]} == {0, 1, 2}
+    assert sorted(row["entities_created"] for row in rows["memory_runs"]) == [0, 0, 0, 1, 1, 3]
     where = request.getfixturevalue("postgres_dsn") if store_kind == "postgres" else tmp_path / "old.db"
     house = [*STORE_ROOM, *LEDGER_ROOM]
     old = open_store(where, [*house, *room("memory", MIGRATIONS[:1])])
@@ -49,9 +60,9 @@ def test_rows_of_a_store_from_before_are_laid_out_anew(small, store_kind, tmp_pa
     def fill(transaction: Any) -> None:
         for table, kept in rows.items():
             for row in kept:
-                held = {name: value for name, value in row.items() if name not in ("tenant", "born")}
-                if table == "memory_entities":
-                    held["born"] = row["born"]
+                held = {name: row[name] for name in row.keys() - {"tenant", *ADDED.get(table, ())}}
+                if table == "memory_runs":
+                    held["entities_created"] = 7
                 places = ", ".join(f":{name}" for name in held)
                 transaction.execute(f"INSERT INTO {table} (tenant, {', '.join(held)}) VALUES (:tenant, {places})", held)
 

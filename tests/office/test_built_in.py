@@ -37,6 +37,7 @@ def test_a_domain_takes_just_the_names_that_are_known_before_it_is_made(name: st
     assert {exposure.tool for exposure in made.exposures} == set(later.tools)
     assert {prompt.name for prompt in made.prompts} == set(later.prompts)
     assert {resource.address.shape for resource in made.resources} == set(later.shapes)
+    assert (made.owned_by is not None) == later.is_owned
 
 
 def test_opening_an_office_makes_no_domain_and_the_first_call_makes_the_one_it_needs(tmp_path: Path) -> None:

@@ -582,6 +582,29 @@ def test_nothing_is_restored_over_what_is_there(sqlite_archive: Path, tmp_path: 
     assert files_under(tmp_path / "restored") == {what: b"mine"}
 
 
+@pytest.mark.parametrize("what", ["", "above", "office.db", "office.db-wal", "blobs", "keys"])
+@pytest.mark.parametrize("kind", ["file", "dangling link"])
+def test_a_file_or_a_link_that_leads_nowhere_is_no_empty_place(
+    sqlite_archive: Path, tmp_path: Path, what: str, kind: str
+) -> None:
+    folder = tmp_path / "restored"
+    there = folder if what == "above" else folder / what
+    there.parent.mkdir(exist_ok=True)
+    if kind == "file":
+        there.write_bytes(b"mine")
+    else:
+        there.symlink_to("nowhere")
+    wanted = folder / "below" / "it" if what == "above" else folder
+    with pytest.raises(Invalid) as raised:
+        restore(sqlite_archive, wanted / "office.db", wanted)
+    assert raised.value.code == codes.PLACE_NOT_EMPTY
+    assert there.name.removesuffix("-wal") in raised.value.params["problem"]
+    assert there.is_symlink() if kind != "file" else there.read_bytes() == b"mine"
+    assert [path.name for path in tmp_path.rglob("*") if path != sqlite_archive and "restor" in path.name] == [
+        "restored"
+    ]
+
+
 def test_nothing_is_restored_into_a_database_with_tables(
     sqlite_archive: Path, postgres_dsn: str, tmp_path: Path
 ) -> None:

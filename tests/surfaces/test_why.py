@@ -70,15 +70,22 @@ def test_one_question_finds_the_element_and_the_entity_of_a_name(office: Served)
 
 def test_the_field_goes_on_to_every_domain(office: Served) -> None:
     found = {one["aggregate"]: one for one in why(office, of=ORDERS, field="name")["found"]}
-    assert [list(found[name]["fields"]) for name in ("architecture", "memory")] == [
-        ["model_id", "type", "name"],
-        ["name"],
-    ]
+    assert [list(found[name]["fields"]) for name in ("architecture", "memory")] == [["name"], ["name"]]
     assert found["memory"]["snapshot"] == {"name": ORDERS}
     (plan,) = why(office, of="plan.oct.md", field="STATUS")["found"]
     assert plan["reasons"][0]["paragraphs"][0]["text"] == "STATUS::DRAFT"
-    refused = why(office, of="plan.oct.md", field="COLOUR")
-    assert refused["reply"]["message_key"] == "RECORD_NOT_FOUND"
+    (priced,) = why(office, of=ORDERS, field="price")["found"]
+    assert priced["aggregate"] == "memory"
+    for subject, field in (("plan.oct.md", "COLOUR"), (ORDERS, "colour")):
+        refused = why(office, of=subject, field=field)
+        assert (refused["reply"]["message_key"], refused["field"]) == ("RECORD_NOT_FOUND", "field")
+
+
+def test_an_aggregate_that_nobody_knows_is_told_as_that(office: Served) -> None:
+    refused = why(office, of=ORDERS, aggregate="memry")
+    assert (refused["reply"]["message_key"], refused["field"]) == ("RECORD_NOT_FOUND", "aggregate")
+    assert refused["suggestions"]["did_you_mean"] == ["memory"]
+    assert set(refused["suggestions"]["allowed_values"]) == set(DOMAINS.split(","))
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,11 @@ class Principal(NamedTuple):
         """The person or service whose work it is: an agent's credential names the one it was given by."""
         return self.id.removeprefix(AGENT_OF) if self.type == "agent" else self.id
 
+    @property
+    def likes(self) -> tuple[str, ...]:
+        """The ids of all whose work is the same person's: its own, the person's, and that of the person's agent."""
+        return tuple(dict.fromkeys((self.id, self.stands_for, f"{AGENT_OF}{self.stands_for}")))
+
     def as_data(self) -> dict[str, Any]:
         """The principal as receipts and proposals keep it."""
         data: dict[str, Any] = {"id": self.id, "type": self.type, "roles": sorted(self.roles)}

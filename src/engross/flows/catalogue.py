@@ -52,6 +52,12 @@ class Catalogue:
         """The names of all aggregates; asking for them lets none join."""
         return (*(aggregate.namespace for aggregate in self._contents.aggregates), *self._later)
 
+    @property
+    def everybodys(self) -> tuple[str, ...]:
+        """The aggregates whose facts do not belong to single users; asking for them lets none join."""
+        present = [one.namespace for one in self._contents.aggregates if one.owned_by is None]
+        return (*present, *(name for name, later in self._later.items() if not later.is_owned))
+
     def aggregate(self, namespace: str) -> Aggregate | None:
         """The aggregate of this name, if there is one."""
         if namespace in self._later:

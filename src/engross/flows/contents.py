@@ -26,6 +26,8 @@ class Later(NamedTuple):
     tools: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    is_owned: bool = False
+    """Whether its facts belong to single users."""
 
     @property
     def shapes(self) -> Iterator[str]:

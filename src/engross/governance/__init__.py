@@ -1,5 +1,6 @@
 """Governance: what becomes of a call that is well formed. Committed, proposed or denied, and how often."""
 
+from .audience import Audience, audience_of
 from .diff import diff, diff_text, difference
 from .grant import Grant
 from .judgement import refusal
@@ -17,6 +18,7 @@ from .proposals import (
     overdue_proposals,
     proposals_aggregate,
     proposals_touching,
+    seen_proposals,
 )
 from .token import Binding, PlanTokens
 
@@ -24,6 +26,7 @@ __all__ = [
     "NAMESPACE",
     "OPEN",
     "TRANSITIONS",
+    "Audience",
     "Binding",
     "Grant",
     "Knobs",
@@ -33,6 +36,7 @@ __all__ = [
     "Proposal",
     "StoredPlan",
     "add_plan",
+    "audience_of",
     "diff",
     "diff_text",
     "difference",
@@ -44,4 +48,5 @@ __all__ = [
     "proposals_aggregate",
     "proposals_touching",
     "refusal",
+    "seen_proposals",
 ]

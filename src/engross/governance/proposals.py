@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
@@ -12,6 +12,7 @@ from engross.flows import Aggregate
 from engross.ledger import Fact, Reader, State, Unit, canonical
 from engross.replies import Invalid, codes
 
+from .audience import Audience
 from .proposal import Proposal, Review, StoredPlan
 
 NAMESPACE = "proposals"
@@ -91,9 +92,10 @@ def proposals_aggregate() -> Aggregate:
     return aggregate
 
 
-def find_proposal(reader: Reader, proposal_id: str) -> Proposal:
-    """A proposal of the caller's tenant."""
-    row = reader.row("SELECT * FROM proposals WHERE tenant = :tenant AND id = :id", id=proposal_id)
+def find_proposal(reader: Reader, proposal_id: str, audience: Audience | None = None) -> Proposal:
+    """A proposal of the caller's tenant, if this audience may know of it."""
+    seen, params = ("", {}) if audience is None else audience.among("p")
+    row = reader.row(f"SELECT * FROM proposals p WHERE tenant = :tenant AND id = :id{seen}", id=proposal_id, **params)
     if row is None:
         raise Invalid(codes.PROPOSAL_NOT_FOUND, {"proposal_id": proposal_id[:80]}, field="proposal_id")
     plans = reader.rows(
@@ -117,16 +119,18 @@ def list_proposals(
     risk: int | None,
     after: tuple[str, str] | None,
     most: int,
+    audience: Audience | None = None,
 ) -> list[Proposal]:
-    """Proposals in the order they were opened, a page of them, without their plans and reviews."""
+    """Proposals in the order they were opened, a page of those an audience sees, without their plans and reviews."""
     created, last = after or ("", "")
+    seen, params = ("", {}) if audience is None else audience.among("p")
     rows = reader.rows(
         "SELECT * FROM proposals p WHERE tenant = :tenant"
         " AND (created_at > :created OR (created_at = :created AND id > :last))"
         f" AND (:status = '' OR {CURRENT_STATUS} = :status) AND (:author = '' OR author_id = :author)"
         " AND (:risk < 0 OR tier = :risk) AND (:target = '' OR EXISTS (SELECT 1 FROM proposal_subjects s"
         " WHERE s.tenant = p.tenant AND s.proposal = p.id AND s.subject = :target))"
-        " ORDER BY created_at, id LIMIT :most",
+        f"{seen} ORDER BY created_at, id LIMIT :most",
         now=reader.now,
         status=status or "",
         author=author or "",
@@ -135,8 +139,20 @@ def list_proposals(
         created=created,
         last=last,
         most=most,
+        **params,
     )
     return [_proposal(row, [], []) for row in rows]
+
+
+def seen_proposals(reader: Reader, proposal_ids: Collection[str], audience: Audience) -> set[str]:
+    """Those of these proposals that an audience sees."""
+    seen, params = audience.among("p")
+    asked = {f"id_{n}": one for n, one in enumerate(proposal_ids)}
+    places = ", ".join(f":{name}" for name in asked)
+    rows = reader.rows(
+        f"SELECT id FROM proposals p WHERE tenant = :tenant AND id IN ({places}){seen}", **asked, **params
+    )
+    return {row["id"] for row in rows}
 
 
 def open_proposal(unit: Unit, proposal_id: str, payload: Mapping[str, Any]) -> None:

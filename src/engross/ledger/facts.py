@@ -207,6 +207,20 @@ def facts_about(
     )
 
 
+def facts_of_versions(
+    reading: Reading, aggregate: str, subject: str, versions: Iterable[int]
+) -> list[tuple[Fact, dict[str, Any]]]:
+    """The facts about one subject that made these versions of it, in order, each with its receipt's body."""
+    asked = {f"v_{n}": version for n, version in enumerate(sorted(set(versions)))}
+    if not asked:
+        return []
+    return _with_receipts(
+        reading,
+        f"f.aggregate = :aggregate AND f.subject = :subject AND f.version IN ({_named(asked)}) ORDER BY f.version",
+        {"aggregate": aggregate, "subject": subject, **asked},
+    )
+
+
 def envelopes_at(
     reading: Reading, aggregate: str, places: Iterable[tuple[int, str]]
 ) -> list[tuple[Fact, dict[str, Any]]]:
@@ -255,6 +269,16 @@ def history(reading: Reading, aggregate: str, subject: str, *, after_version: in
     return [fact_of(row) for row in rows]
 
 
+def envelopes_about(reading: Reading, aggregate: str, subject: str) -> list[Fact]:
+    """All facts about one subject, without their payloads: enough to choose those that are worth reading."""
+    rows = reading.rows(
+        f"SELECT {_bare(COLUMNS)} FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject"
+        " ORDER BY version",
+        {"aggregate": aggregate, "subject": subject},
+    )
+    return [fact_of(row) for row in rows]
+
+
 def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int) -> set[str]:
     """Which fields of a subject were set behind a version."""
     return {field for fact in history(reading, aggregate, subject, after_version=since) for field in fact.fields}
@@ -263,7 +287,7 @@ def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int
 def _with_receipts(
     reading: Reading, condition: str, params: Params, *, payloads: bool = True
 ) -> list[tuple[Fact, dict[str, Any]]]:
-    columns = _prefixed("f") if payloads else _prefixed("f").replace("f.payload", "NULL AS payload")
+    columns = _prefixed("f") if payloads else _bare(_prefixed("f"))
     rows = reading.rows(
         f"SELECT {columns}, r.body AS receipt FROM facts f"
         " JOIN receipts r ON r.tenant = f.tenant AND r.position = f.position"
@@ -275,6 +299,11 @@ def _with_receipts(
 
 def _named(params: Iterable[str]) -> str:
     return ", ".join(f":{name}" for name in params)
+
+
+def _bare(columns: str) -> str:
+    """The columns, with none of what a fact says."""
+    return ", ".join([*columns.split(", ")[:-1], "NULL AS payload"])
 
 
 def _prefixed(alias: str) -> str:

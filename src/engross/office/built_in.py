@@ -32,10 +32,11 @@ class Domain(NamedTuple):
     tools: tuple[str, ...]
     prompts: tuple[str, ...] = ()
     addresses: tuple[str, ...] = ()
+    is_owned: bool = False
 
     def later(self, name: str, around: Surroundings) -> Later:
         """The domain, to be made when it is first used."""
-        return Later(name, partial(self.make, around), self.tools, self.prompts, self.addresses)
+        return Later(name, partial(self.make, around), self.tools, self.prompts, self.addresses, self.is_owned)
 
 
 def built_in(around: Surroundings) -> list[Later]:
@@ -167,6 +168,7 @@ DOMAINS: Mapping[str, Domain] = MappingProxyType(
                 "brief-me",
             ),
             addresses=("memory://entities/{entity_id}",),
+            is_owned=True,
         ),
         "documents": Domain(
             _documents,

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
 from engross.flows import Aggregate, Described, Example, Flow, Semantics
-from engross.governance import NAMESPACE, find_proposal, proposals_touching
+from engross.governance import NAMESPACE, Audience, audience_of, find_proposal, proposals_touching, seen_proposals
 from engross.ledger import (
     Fact,
     Reader,
@@ -32,7 +32,6 @@ from .why import add_why
 
 PAGE = 100
 NOWHERE = 2**60
-REVIEWERS = frozenset({"curator", "admin"})
 NOBODY = ""
 """Stands for an owner whom nobody knows."""
 
@@ -108,7 +107,7 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
             found = latest_facts(reader.reading, most=most)
         else:
             found = facts_after(reader.reading, after, most=most)
-        events = _events(fittings(), reader.context, found)
+        events = _events(fittings(), reader, found)
         return {"facts": events, "next": found[-1][0].position if found else after}
 
     @record.read(
@@ -122,7 +121,7 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
         aggregate, subject, after = arguments["aggregate"], arguments["subject"], arguments.get("after", 0)
         most = arguments.get("limit", PAGE)
         found = facts_about(reader.reading, aggregate, subject, after_version=after, most=most + 1)
-        facts = _events(fittings(), reader.context, found[:most])
+        facts = _events(fittings(), reader, found[:most])
         if not facts and not after:
             raise Invalid(codes.RECORD_NOT_FOUND, {"kind": aggregate, "id": subject[:80]}, field="subject")
         return {"facts": facts, "next": found[most - 1][0].version if len(found) > most else None}
@@ -168,19 +167,34 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
     return record
 
 
-def _events(fittings: Fittings, context: Context, found: list[tuple[Fact, dict[str, Any]]]) -> list[dict[str, Any]]:
+def _events(fittings: Fittings, reader: Reader, found: list[tuple[Fact, dict[str, Any]]]) -> list[dict[str, Any]]:
     """The facts that this caller may see.
 
     What there is to know about tokens is for whoever may list them; what belongs to one user, for that user and for
-    those who review, as is what an aggregate stated that is no longer there to say whose it is.
+    those who review, and so is a proposal about it, and what an aggregate stated that is no longer there to say whose
+    it is.
     """
+    context = reader.context
     if not may_see_tokens(fittings, context):
         found = [(fact, receipt) for fact, receipt in found if fact.aggregate != DOOR]
     known = {name for name in {fact.aggregate for fact, _ in found} if _is_there(fittings, name)}
     seen = [(fittings.book.upcast(fact), receipt) for fact, receipt in found]
-    owners = [fittings.book.owner(fact) if fact.aggregate in known else NOBODY for fact, _ in seen]
-    shown = zip(seen, owners, strict=True)
-    return [fact.cloudevent(receipt) for (fact, receipt), owner in shown if _may_see(context, owner)]
+    audience = audience_of(fittings.catalogue, context.principal)
+    if audience is not None:
+        hidden = _hidden_proposals(reader, audience, [fact for fact, _ in seen])
+        owners = [fittings.book.owner(fact) if fact.aggregate in known else NOBODY for fact, _ in seen]
+        seen = [
+            (fact, receipt)
+            for (fact, receipt), owner in zip(seen, owners, strict=True)
+            if (owner is None or owner in audience.ids) and (fact.aggregate, fact.subject) not in hidden
+        ]
+    return [fact.cloudevent(receipt) for fact, receipt in seen]
+
+
+def _hidden_proposals(reader: Reader, audience: Audience, facts: list[Fact]) -> set[tuple[str, str]]:
+    told = sorted({fact.subject for fact in facts if fact.aggregate == NAMESPACE})
+    seen = seen_proposals(reader, told, audience) if told else ()
+    return {(NAMESPACE, one) for one in told if one not in seen}
 
 
 def _is_there(fittings: Fittings, aggregate: str) -> bool:
@@ -189,12 +203,6 @@ def _is_there(fittings: Fittings, aggregate: str) -> bool:
         return fittings.catalogue.aggregate(aggregate) is not None
     except Failed:
         return False
-
-
-def _may_see(context: Context, owner: str | None) -> bool:
-    principal = context.principal
-    reviews = principal.type == "human" and not REVIEWERS.isdisjoint(principal.roles)
-    return owner is None or owner in (principal.id, principal.stands_for) or reviews
 
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engross.governance import OPEN, Proposal, StoredPlan, difference, list_proposals
+from engross.governance import OPEN, Audience, Proposal, StoredPlan, difference, list_proposals
 from engross.ledger import Reader
 from engross.pipeline import Fittings, moved_since
 
@@ -18,8 +18,8 @@ PAGE = 50
 _NOT_IN_AN_OUTLINE = ("operations", "decisions", "approvals")
 
 
-def page(reader: Reader, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Proposals in the order they were opened, and where the next page begins."""
+def page(reader: Reader, arguments: Mapping[str, Any], audience: Audience | None) -> dict[str, Any]:
+    """The proposals that an audience sees, in the order they were opened, and where the next page begins."""
     limit = arguments.get("limit", PAGE)
     found = list_proposals(
         reader,
@@ -29,6 +29,7 @@ def page(reader: Reader, arguments: Mapping[str, Any]) -> dict[str, Any]:
         risk=arguments.get("risk"),
         after=read_cursor(arguments.get("cursor")),
         most=limit + 1,
+        audience=audience,
     )
     shown = found[:limit]
     more = len(found) > limit

@@ -1,13 +1,13 @@
 """The flows by which proposals are read, sent, decided and brought up to date."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
 from engross.flows import Aggregate, Described, Example, NoArguments
-from engross.governance import Proposal, find_proposal, move, overdue_proposals, proposals_aggregate
+from engross.governance import Proposal, audience_of, find_proposal, move, overdue_proposals, proposals_aggregate
 from engross.ledger import Reader, Unit
 from engross.pipeline import Fittings
 from engross.replies import Denied, codes
@@ -74,15 +74,19 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     """Proposals, with their flows. They need the office they are part of, which comes to be after them."""
     proposals = proposals_aggregate()
 
+    def _seen(reader: Reader, arguments: Mapping[str, Any]) -> Proposal:
+        audience = audience_of(fittings().catalogue, reader.context.principal)
+        return find_proposal(reader, arguments["proposal_id"], audience)
+
     @proposals.read(controls=(), examples=[Example("What waits for a decision", {"status": "proposed"})])
     def list_proposals(reader: Reader, arguments: ListProposals) -> dict[str, Any]:
         """List proposals in the order they were opened, a page at a time."""
-        return page(reader, arguments)
+        return page(reader, arguments, audience_of(fittings().catalogue, reader.context.principal))
 
     @proposals.read(controls=(), examples=NOT_FOUND)
     def get_proposal(reader: Reader, arguments: OneProposal) -> dict[str, Any]:
         """Show a proposal: what it would change, on what it builds, who decided what, and whether it is stale."""
-        return whole(fittings(), reader, find_proposal(reader, arguments["proposal_id"]))
+        return whole(fittings(), reader, _seen(reader, arguments))
 
     @proposals.record(
         effect="update",
@@ -94,7 +98,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     )
     def submit_proposal(unit: Unit, arguments: OneProposal) -> Answer:
         """Send a draft to be reviewed. One that was sent already stays as it is."""
-        proposal = find_proposal(unit, arguments["proposal_id"])
+        proposal = _seen(unit, arguments)
         require_own(proposal, unit.context, or_roles=("curator", "admin"))
         if proposal.current_status(unit.now) != "proposed":
             proposal.require("submit", unit.now)
@@ -111,7 +115,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     )
     def withdraw_proposal(unit: Unit, arguments: OneProposal) -> Answer:
         """Take back a proposal that is not decided yet."""
-        proposal = find_proposal(unit, arguments["proposal_id"])
+        proposal = _seen(unit, arguments)
         require_own(proposal, unit.context, or_roles=("admin",))
         proposal.require("withdraw", unit.now)
         move(unit, proposal, "ProposalWithdrawn", "withdrawn", by=unit.context.principal.id)
@@ -129,7 +133,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     def rebase_proposal(unit: Unit, prepared: Prepared) -> Answer:
         """Bring a stale proposal up to date as a new one, where the changes since do not overlap with it."""
         arguments, pieces = prepared
-        proposal = find_proposal(unit, arguments["proposal_id"])
+        proposal = _seen(unit, arguments)
         require_own(proposal, unit.context, or_roles=("curator", "admin"))
         proposal.require("rebase", unit.now)
         made = rebase(fittings(), unit, proposal, proposal.plans, pieces)
@@ -137,7 +141,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
 
     @rebase_proposal.prepare
     def prepare_rebase(reader: Reader, arguments: dict[str, Any]) -> Prepared:
-        proposal = find_proposal(reader, arguments["proposal_id"])
+        proposal = _seen(reader, arguments)
         return arguments, prepare_plans(fittings(), reader, proposal)
 
     @proposals.record(
@@ -157,7 +161,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
     def review_proposal(unit: Unit, prepared: Prepared) -> Answer:
         """Decide about a proposal: approve and commit it, reject it, or ask for changes. For people only."""
         arguments, pieces = prepared
-        proposal = find_proposal(unit, arguments["proposal_id"])
+        proposal = _seen(unit, arguments)
         proposal.require("review", unit.now)
         if arguments["decision"] == "approve":
             return approve(fittings(), unit, proposal, arguments, pieces)
@@ -165,7 +169,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
 
     @review_proposal.prepare
     def prepare_review(reader: Reader, arguments: dict[str, Any]) -> Prepared:
-        proposal = find_proposal(reader, arguments["proposal_id"])
+        proposal = _seen(reader, arguments)
         approving = arguments["decision"] == "approve"
         return arguments, prepare_plans(fittings(), reader, proposal) if approving else {}
 

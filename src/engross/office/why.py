@@ -5,13 +5,13 @@ names the `subject`, so that what is still proposed about it can be told as well
 it, where those are others. A refusal that is about another argument than `ref` comes from a domain that knows it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
-from engross.flows import Aggregate, Described, Example, Flow
+from engross.flows import Aggregate, Described, Example, Flow, nearest
 from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Invalid, Reply, codes
 
@@ -52,7 +52,7 @@ def add_why(record: Aggregate, fittings: Callable[[], Fittings]) -> None:
 def _accounted(fittings: Fittings, context: Context, arguments: Why) -> Steps[Answer]:
     found: list[dict[str, Any]] = []
     refusals: Refusals = []
-    for flow in _asked(fittings, arguments.get("aggregate")):
+    for flow in _asked(fittings.catalogue, arguments.get("aggregate")):
         namespace = flow.aggregate.namespace
         answer = yield from walk(fittings, Request.within(context, flow.ref, _question(flow, arguments)))
         if answer.ok:
@@ -67,12 +67,22 @@ def _accounted(fittings: Fittings, context: Context, arguments: Why) -> Steps[An
     return Answer({"of": arguments["of"], "found": found, **({"ambiguous": ambiguous} if ambiguous else {})})
 
 
-def _asked(fittings: Fittings, aggregate: str | None) -> list[Flow]:
-    return [
-        flow
-        for flow in fittings.catalogue
-        if flow.kind == "read" and flow.name.startswith(WHY) and aggregate in (None, flow.aggregate.namespace)
-    ]
+def _asked(catalogue: Iterable[Flow], aggregate: str | None) -> list[Flow]:
+    telling = [flow for flow in catalogue if flow.kind == "read" and flow.name.startswith(WHY)]
+    asked = [flow for flow in telling if aggregate in (None, flow.aggregate.namespace)]
+    if aggregate is not None and not asked:
+        raise _no_such_aggregate(aggregate, sorted({flow.aggregate.namespace for flow in telling}))
+    return asked
+
+
+def _no_such_aggregate(aggregate: str, telling: Sequence[str]) -> Invalid:
+    suggestions = {
+        "did_you_mean": nearest(aggregate, telling),
+        "allowed_values": telling,
+        "hint": "Leave it out to ask all of them.",
+    }
+    told = {"kind": "aggregate", "id": aggregate[:80]}
+    return Invalid(codes.RECORD_NOT_FOUND, told, field="aggregate", suggestions=suggestions)
 
 
 def _question(flow: Flow, arguments: Why) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engross.calls import Context
-from engross.governance import Proposal, find_proposal
+from engross.governance import Proposal, audience_of, find_proposal
 from engross.ledger import Unit
 from engross.replies import Denied, codes
 
@@ -11,20 +11,24 @@ from .fittings import Fittings
 from .perform import author_context, refuse_stale
 
 
-def growing_proposal(unit: Unit, context: Context) -> Proposal:
+def growing_proposal(fittings: Fittings, unit: Unit, context: Context) -> Proposal:
     """The proposal that a write named, when it may still grow and the caller is its author."""
-    proposal = find_proposal(unit, context.proposal_id or "")
+    proposal = _named(fittings, unit, context)
     proposal.require("extend", context.occurred_at)
     if proposal.author.id != context.principal.id:
         raise Denied(codes.WRITE_DENIED, data={"because": ["only its author adds to a proposal"]})
     return proposal
 
 
-def undecided_proposal(unit: Unit, context: Context) -> Proposal:
+def undecided_proposal(fittings: Fittings, unit: Unit, context: Context) -> Proposal:
     """The proposal that a read named, while it is undecided."""
-    proposal = find_proposal(unit, context.proposal_id or "")
+    proposal = _named(fittings, unit, context)
     proposal.require_open(context.occurred_at)
     return proposal
+
+
+def _named(fittings: Fittings, unit: Unit, context: Context) -> Proposal:
+    return find_proposal(unit, context.proposal_id or "", audience_of(fittings.catalogue, context.principal))
 
 
 def see_draft(fittings: Fittings, unit: Unit, proposal: Proposal) -> None:

@@ -35,7 +35,7 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
 
     def in_draft(transaction: Transaction) -> Any:
         unit = Unit(transaction, context, fittings.book)
-        see_draft(fittings, unit, undecided_proposal(unit, context))
+        see_draft(fittings, unit, undecided_proposal(fittings, unit, context))
         try:
             return flow.handler(unit, arguments)
         finally:

@@ -93,7 +93,7 @@ def record_proposal(
 ) -> Recorded:
     """Keep the plan as a proposal of its own, or as the next plan of the one that was named."""
     context = unit.context
-    proposal = growing_proposal(unit, context) if context.proposal_id else _opened(fittings, unit, plan)
+    proposal = growing_proposal(fittings, unit, context) if context.proposal_id else _opened(fittings, unit, plan)
     needed = max(1, decision.approvals_required)
     plan = plan._replace(tier=decision.tier)
     stored = StoredPlan.of(

@@ -130,7 +130,7 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
     if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
         return found
     if call.context.proposal_id is not None:
-        see_draft(fittings, unit, growing_proposal(unit, call.context))
+        see_draft(fittings, unit, growing_proposal(fittings, unit, call.context))
     performed = perform(unit, call.flow, call.arguments, call.prepared, call.warnings)
     decision = govern(fittings, call.context, call.flow, performed.plan)
     outcome = _recorded(fittings, call, unit, performed, decision)

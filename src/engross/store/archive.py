@@ -27,6 +27,7 @@ from dataclasses import dataclass, field, fields
 from errno import EINVAL
 from hashlib import sha256
 from io import BufferedWriter, RawIOBase
+from itertools import takewhile
 from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
@@ -348,8 +349,8 @@ def restore(archive: Path, location: str | Path, data_folder: Path) -> Manifest:
 def _refuse_what_is_not_empty(data_folder: Path) -> None:
     for part in (BLOBS, KEYS):
         folder = data_folder / part
-        if folder.exists() and any(folder.iterdir()):
-            raise taken(f"there is something in {part} of the data folder already")
+        if not _is_missing(folder) and (folder.is_symlink() or not folder.is_dir() or any(folder.iterdir())):
+            raise taken(f"there is something at {part} of the data folder already")
 
 
 def _steps(archive: Archive) -> list[Migration]:
@@ -399,10 +400,23 @@ def _write(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 def _make_for_now(folder: Path, undo: ExitStack) -> None:
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    upwards = (folder, *folder.parents)
+    missing = list(takewhile(_is_missing, upwards))
+    there = upwards[len(missing)]
+    if not there.is_dir():
+        raise taken(f"{there.name} is no folder")
     if missing:
         undo.callback(shutil.rmtree, missing[-1], ignore_errors=True)
         make_folder(folder)
+
+
+def _is_missing(path: Path) -> bool:
+    """Whether nothing is there, not even a link that leads nowhere."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    return False
 
 
 def _refuse_what_does_not_fit(manifest: Manifest, folder: Path) -> None:

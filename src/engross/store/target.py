@@ -58,7 +58,8 @@ class SqliteTarget:
 
     def __init__(self, path: Path) -> None:
         for suffix in ("", "-wal", "-shm", "-journal"):
-            if path.with_name(path.name + suffix).exists():
+            # A link that leads nowhere is there too.
+            if os.path.lexists(path.with_name(path.name + suffix)):
                 raise taken(f"there is a store at {path.name} already")
         self._path = path
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".restoring", dir=path.parent)

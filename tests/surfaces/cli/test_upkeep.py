@@ -122,6 +122,16 @@ def test_a_broken_backup_is_invalid_and_leaves_nothing_behind(tmp_path: Path) ->
     assert not (tmp_path / "office").exists()
 
 
+@pytest.mark.parametrize("kind", ["file", "dangling link"])
+def test_a_backup_is_restored_into_folders_alone(data: Path, tmp_path: Path, kind: str) -> None:
+    place = tmp_path / "place"
+    place.write_bytes(b"mine") if kind == "file" else place.symlink_to(tmp_path / "nowhere")
+    assert engross("backup", tmp_path / "saved", "--data", data).returncode == 0
+    done = engross("restore", tmp_path / "saved", "--data", place, "--json")
+    assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "PLACE_NOT_EMPTY")
+    assert (place.is_symlink(), (tmp_path / "nowhere").exists()) == (kind != "file", False)
+
+
 def test_a_newer_store_is_refused_clearly(data: Path) -> None:
     store = apsw.Connection(str(data / "office.db"))
     store.execute("INSERT INTO migrations SELECT room, 99, name, source, digest, applied_at FROM migrations LIMIT 1")

@@ -70,6 +70,14 @@ def test_a_name_that_several_domains_know_is_told_by_all(local: Shell) -> None:
     assert "Node" not in done(local.run("why", "Mercury", "--aggregate", "memory")).out
 
 
+def test_a_field_that_an_element_never_had_is_no_success(local: Shell) -> None:
+    done(local.run("architecture", "create-element", "--type", "Node", "--name", "Mercury"))
+    refused = local.run("why", "Mercury", "--field", "nme", "--json")
+    assert (refused.code, refused.key) == (2, "RECORD_NOT_FOUND")
+    assert refused.json["suggestions"]["did_you_mean"] == ["name"]
+    assert local.run("why", "Mercury", "--field", "description").code == 2
+
+
 def test_what_else_a_name_could_mean_is_listed_besides_what_was_found(local: Shell) -> None:
     done(local.run("architecture", "create-element", "--type", "Node", "--name", "Mercury"))
     tell(local, {"entity_type": "planet", "name": "Mercury"}, {"entity_type": "person", "name": "Mercury"})

@@ -376,8 +376,12 @@ def test_head_tells_about_a_file_without_sending_it(house: House) -> None:
 
 def test_a_file_that_the_client_has_is_not_sent_again(house: House) -> None:
     upload(house)
-    again = fetch(house, headers={"If-None-Match": fetch(house).headers["etag"]})
+    first = fetch(house)
+    again = fetch(house, headers={"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+    for name in ("etag", "cache-control", "content-security-policy"):
+        assert again.headers[name] == first.headers[name]
+    assert again.headers["cache-control"] == "private, no-cache"
 
 
 @pytest.mark.parametrize(

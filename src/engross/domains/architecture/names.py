@@ -24,6 +24,12 @@ INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me"})
 FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and signs that are drawn as a blank."""
 
+_UNDRAWN = re.compile(
+    "[\u00ad\u034f\u061c\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""What Unicode says is to be left out where it cannot be drawn, written out: rows must not depend on its edition."""
+_BLANK = re.compile(f"[{''.join(sorted(FILLERS))}]")
 # A capital behind another letter begins a new word.
 _WORD = re.compile(r"[A-Z]*[^\W_A-Z]+|[A-Z]+")
 
@@ -39,8 +45,8 @@ def visible(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """What two names have in common that count as the same."""
-    return _composed(name).casefold()
+    """What two names have in common that count as the same: not what cannot be seen, which anybody could slip in."""
+    return _composed(name if name.isascii() else _BLANK.sub(" ", _UNDRAWN.sub("", name))).casefold()
 
 
 def words(text: str) -> list[str]:

@@ -73,7 +73,7 @@ def page_of_elements(
     last = rows[limit - 1] if more else None
     return Page(
         [element_of(row) for row in rows[:limit]],
-        cursor_to([last["type"], folded(last["name"]), last["id"]]) if last else None,
+        cursor_to([last["type"], last["folded"], last["id"]]) if last else None,
     )
 
 
@@ -130,7 +130,7 @@ def _any_elements(reader: Reader, model_id: str, place: list[str] | None, most: 
     after = " AND (type, folded, id) > (:after_type, :after_name, :after_id)" if place else ""
     bound = dict(zip(("after_type", "after_name", "after_id"), place, strict=True)) if place else {}
     return reader.rows(
-        f"SELECT {ELEMENT_COLUMNS} FROM architecture_elements WHERE tenant = :tenant AND model_id = :model_id"
+        f"SELECT {ELEMENT_COLUMNS}, folded FROM architecture_elements WHERE tenant = :tenant AND model_id = :model_id"
         f" AND {AS_OF}{after} ORDER BY type, folded, id LIMIT :most",
         model_id=model_id,
         most=most,
@@ -150,7 +150,7 @@ def _typed_elements(
         conditions += " AND (folded, id) > (:after_name, :after_id)"
         bound |= {"after_name": after[0], "after_id": after[1]}
     return reader.rows(
-        f"SELECT {ELEMENT_COLUMNS} FROM architecture_elements WHERE tenant = :tenant AND model_id = :model_id"
+        f"SELECT {ELEMENT_COLUMNS}, folded FROM architecture_elements WHERE tenant = :tenant AND model_id = :model_id"
         f" AND type = :type{conditions} AND {AS_OF} ORDER BY type, folded, id LIMIT :most",
         **bound,
     )

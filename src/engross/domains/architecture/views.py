@@ -61,11 +61,15 @@ def whole_views(reader: Reader, model_id: str) -> list[dict[str, Any]]:
 
 
 def require_view(reader: Reader, called: str, model_id: str | None) -> dict[str, Any]:
-    """The view that an id, or a name in a model, stands for; Invalid where there is none, or more than one."""
+    """The view that an id, or a name in a model, stands for; Invalid where there is none, or more than one.
+
+    An id needs no model; where one is named nevertheless, the view has to be in it.
+    """
+    named_model = None if model_id is None else effective_model(reader, model_id)
     found = _find_view(reader, called)
-    if found is not None:
+    if found is not None and named_model in (None, found["model_id"]):
         return found
-    views = drawn_views(reader, effective_model(reader, model_id))
+    views = drawn_views(reader, named_model or effective_model(reader, None))
     named = [one for one in views if folded(one["name"]) == folded(called)]
     if len(named) > 1:
         raise Invalid(

@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from engross.calls import Answer
-from engross.ledger import Reader, facts_about
+from engross.ledger import Reader
+from engross.ledger.facts import facts_of_versions
 from engross.ledger.reasons import Stated
 
 from .comparison import lines_of, runs
@@ -78,11 +79,7 @@ def trace(
 
 def writes_of(reader: Reader, subject: str, versions: Iterable[int]) -> list[Stated]:
     """The facts of versions, in order, each with its receipt's body."""
-    return [
-        one
-        for version in sorted(versions)
-        for one in facts_about(reader.reading, NAMESPACE, subject, after_version=version - 1, most=1)
-    ]
+    return list(facts_of_versions(reader.reading, NAMESPACE, subject, versions))
 
 
 def _origins(ways: Ways, reader: Reader, subject: str, content: bytes, before: int | None) -> list[int]:

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engross.ledger import Reader, facts_about
-from engross.ledger.reasons import Stated, reasons_of
+from engross.ledger.facts import envelopes_about
+from engross.ledger.reasons import reasons_of
 from engross.replies import Invalid, codes
 from engross.store.confined import Found
 
@@ -36,11 +37,9 @@ def reasons(ways: Ways, reader: Reader, arguments: Mapping[str, Any]) -> dict[st
     known, limit = _meant(ways, reader, arguments["ref"]), arguments["limit"]
     current, versions = _current(ways, reader, known), versions_of(reader, known.subject, most=MOST_VERSIONS)
     traced, wanted = _traced(ways, reader, known.subject, current, versions, arguments)
-    found: Sequence[Stated]
-    if versions:
-        found = writes_of(reader, known.subject, sorted(wanted)[-limit:])
-    else:
-        found = facts_about(reader.reading, NAMESPACE, known.subject, after_version=0, most=limit)
+    if not versions:
+        wanted = {fact.version for fact in envelopes_about(reader.reading, NAMESPACE, known.subject)}
+    found = writes_of(reader, known.subject, sorted(wanted)[-limit:])
     return {
         "document": {"name": known.subject, "type": "document"},
         "subject": known.subject,
@@ -49,7 +48,7 @@ def reasons(ways: Ways, reader: Reader, arguments: Mapping[str, Any]) -> dict[st
         "is_deleted": current is None,
         "is_recorded": traced.is_recorded,
         "reasons": [_told(one, traced) for one in reasons_of(reader.reading, found)],
-        "reasons_in_all": len(wanted) or len(found),
+        "reasons_in_all": len(wanted),
         "unrecorded": _paragraphs(traced, OUTSIDE),
     }
 
@@ -104,17 +103,15 @@ def _ending(reader: Reader, reference: str) -> list[str]:
     ending = "/" + reference.lstrip("/")
     if not ending.endswith(SUFFIXES):
         return []
-    pattern = ending
-    for special in "~%_":
-        pattern = pattern.replace(special, "~" + special)
     rows = reader.rows(
-        "SELECT DISTINCT id FROM documents_versions WHERE tenant = :tenant AND id LIKE :pattern ESCAPE '~'"
-        " ORDER BY id LIMIT :most",
-        pattern=f"%{pattern}",
+        # Not LIKE: the engines differ in whether it tells capitals apart.
+        "SELECT DISTINCT id FROM documents_versions WHERE tenant = :tenant"
+        " AND substr(id, length(id) - :length + 1) = :ending ORDER BY id LIMIT :most",
+        length=len(ending),
+        ending=ending,
         most=MOST_CANDIDATES,
     )
-    # The engines differ in whether LIKE tells capitals apart.
-    return [row["id"] for row in rows if row["id"].endswith(ending)]
+    return [row["id"] for row in rows]
 
 
 def _current(ways: Ways, reader: Reader, known: Known) -> Found | None:

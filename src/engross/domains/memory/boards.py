@@ -23,10 +23,10 @@ INSERT_ENTITY = (
     " :created_at, :updated_at, :observations, :last_observed_at, :late, :absorbed, :survivor_id, :merged_at, :board)"
 )
 INSERT_OBSERVATION = (
-    "INSERT INTO memory_observations (tenant, owner, born, entity_id, observed_at, id, position, ordinal, subject,"
-    " record_id, run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at)"
-    " VALUES (:tenant, :owner, :born, :entity_id, :observed_at, :id, :position, :ordinal, :subject, :record_id,"
-    " :run_id, :schema_version, :priority, :specificity, :name, :fields, :spans, :created_at, NULL)"
+    "INSERT INTO memory_observations (tenant, owner, born, entity_id, observed_at, id, position, fact, ordinal,"
+    " subject, record_id, run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at)"
+    " VALUES (:tenant, :owner, :born, :entity_id, :observed_at, :id, :position, :fact, :ordinal, :subject,"
+    " :record_id, :run_id, :schema_version, :priority, :specificity, :name, :fields, :spans, :created_at, NULL)"
 )
 
 
@@ -80,8 +80,8 @@ class Standing:
         return changed_terms(self.before, after) if self.before else ({}, after)
 
 
-def stated_claims(state: State, fact: Fact) -> Statements:
-    """What a fact about observations changes."""
+def stated_claims(state: State, fact: Fact) -> tuple[Statements, int]:
+    """What a fact about observations changes, and how many entities it is the first to tell of."""
     said = fact.payload or {}
     owner, observations, at = said["owner"], said["observations"], said["at"]
     priority, specificity = said["priority"], said["specificity"]
@@ -91,6 +91,7 @@ def stated_claims(state: State, fact: Fact) -> Statements:
         "owner": owner,
         "observed_at": at,
         "position": fact.position,
+        "fact": fact.ordinal,
         "subject": fact.subject,
         "record_id": said["record_id"],
         "run_id": said["run"]["id"] if "run" in said else None,
@@ -132,7 +133,8 @@ def stated_claims(state: State, fact: Fact) -> Statements:
         statements += removed_terms(owner, identifier, born, gone)
         come += [(term, rank, born, identifier) for term, rank in added.items()]
     # Side by side, terms that begin alike share their pages.
-    return statements + entered(owner, new) + added_terms(owner, sorted(come))
+    first_told = sum(not entity.known for entity in standing.values())
+    return statements + entered(owner, new) + added_terms(owner, sorted(come)), first_told
 
 
 def _schemas(said: Mapping[str, Any]) -> Callable[[str], EntitySchema]:

@@ -7,7 +7,7 @@ from engross.ledger import Fact, State
 from .entity_rows import OBSERVED_OF, OWNED
 from .identity import resettle
 from .observations import stated_by
-from .rebuilding import rebuild_entities
+from .rebuilding import first_said, rebuild_entities
 
 ONE_OBSERVATION = f"{OBSERVED_OF} AND observed_at = :at AND id = :id"
 SCHEMA = "schema"
@@ -74,11 +74,15 @@ def erased(state: State, fact: Fact) -> None:
 
 def _forget(state: State, owner: str, subject: str) -> None:
     stated = list(stated_by(state, owner, subject))
+    touched = sorted({one.entity_id for one in stated})
+    first_told = [one for one in touched if _was_first(state, owner, one, subject)]
     for one in stated:
         state.execute(f"DELETE FROM memory_observations {OWNED} AND {ONE_OBSERVATION}", owner=owner, **one._asdict())
     state.execute(f"DELETE FROM memory_statements {OWNED} AND subject = :subject", owner=owner, subject=subject)
     drop_what_it_supports(state, owner, subject)
-    rebuild_entities(state, owner, sorted({one.entity_id for one in stated}))
+    for entity_id in first_told:
+        _pass_on(state, owner, entity_id)
+    rebuild_entities(state, owner, touched)
     state.execute(f"DELETE FROM memory_runs {OWNED} AND record_id = :id", owner=owner, id=subject)
     state.execute(f"DELETE FROM memory_records {OWNED} AND id = :id", owner=owner, id=subject)
     state.execute(
@@ -91,6 +95,24 @@ def _forget(state: State, owner: str, subject: str) -> None:
         f"UPDATE memory_relationships SET version = 0, metadata = '{{}}' {OWNED} AND id = :id", owner=owner, id=subject
     )
     _drop_unsupported(state, owner, subject)
+
+
+def _was_first(state: State, owner: str, entity_id: str, subject: str) -> bool:
+    first = first_said(state, {"owner": owner, "entity_id": entity_id})
+    return first is not None and bool(first["subject"] == subject)
+
+
+def _pass_on(state: State, owner: str, entity_id: str) -> None:
+    """An entity was first told of by whoever is the first now."""
+    first = first_said(state, {"owner": owner, "entity_id": entity_id})
+    if first is not None and first["run_id"] is not None:
+        state.execute(
+            f"UPDATE memory_runs SET entities_created = entities_created + 1 {OWNED} AND record_id = :record_id"
+            " AND id = :run_id",
+            owner=owner,
+            record_id=first["record_id"],
+            run_id=first["run_id"],
+        )
 
 
 def _forget_merges(state: State, owner: str, source: str) -> None:

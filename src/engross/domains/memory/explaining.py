@@ -9,6 +9,7 @@ import orjson
 
 from engross.ledger import Reader, receipt_at
 
+from .commits import commit_times
 from .entities import Entity
 from .entity_rows import OWNED, observed_of
 from .observations import find_observation
@@ -29,6 +30,26 @@ class Said(NamedTuple):
 
     row: Mapping[str, Any]
     candidate: Candidate
+
+
+class Change(NamedTuple):
+    """That a commit made another value of it."""
+
+    position: int
+    by: str
+    row: Mapping[str, Any]
+    before: Any
+    after: Any
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where in the ledger that stands."""
+        return self.position, self.row["subject"]
+
+    @property
+    def drafted_at(self) -> str:
+        """When it was first said."""
+        return str(self.row["created_at" if self.by == "observed" else "withdrawn_at"])
 
 
 def field_source(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
@@ -114,7 +135,7 @@ def explanation(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
             "schema_version": entity.schema.version,
             "decided_by": _decided_by(winners[0].candidate, losers[0].candidate, policy) if losers else "only_claim",
         },
-        "changes": _changes(said, field, policy),
+        "changes": _dated(reader, _changes(said, field, policy)),
     }
 
 
@@ -123,7 +144,7 @@ def ever_said(reader: Reader, ids: Sequence[str], most: int) -> list[dict[str, A
     rows = reader.rows(
         f"SELECT {OBSERVATION_COLUMNS} FROM memory_observations {OWNED}"
         f" AND {observed_of(len(ids))}"
-        " ORDER BY position DESC, ordinal DESC LIMIT :most",
+        " ORDER BY position DESC, fact DESC, ordinal DESC LIMIT :most",
         owner=owner_of(reader.context),
         most=most,
         **{f"id_{n}": one for n, one in enumerate(ids)},
@@ -188,19 +209,34 @@ def _span(row: Mapping[str, Any], field: str) -> dict[str, Any] | None:
     return found
 
 
-def _changes(said: Sequence[Said], field: str, policy: Policy) -> list[dict[str, Any]]:
+def _dated(reader: Reader, changes: Sequence[Change]) -> list[dict[str, Any]]:
+    """Changes with the times at which they were committed."""
+    times = commit_times(reader, [change.place for change in changes])
+    return [
+        {
+            "time": times.get(change.position, change.drafted_at),
+            "by": change.by,
+            "observation_id": change.row["id"],
+            "before": change.before,
+            "after": change.after,
+        }
+        for change in changes
+    ]
+
+
+def _changes(said: Sequence[Said], field: str, policy: Policy) -> list[Change]:
     """When the value became another one, the last time first: by what was said, or by what was withdrawn."""
-    moments = [(one.row["created_at"], place, "observed", one) for place, one in enumerate(said)]
+    moments = [(one.row["position"], "observed", place, one) for place, one in enumerate(said)]
     moments += [
-        (one.row["withdrawn_at"], place, "withdrawn", one)
+        (one.row["withdrawn_position"], "withdrawn", place, one)
         for place, one in enumerate(said)
-        if one.row["withdrawn_at"] is not None
+        if one.row["withdrawn_position"] is not None
     ]
     standing: dict[str, Said] = {}
     value: Any = None
     holder: Candidate | None = None
-    changes: list[dict[str, Any]] = []
-    for time, _, what, one in sorted(moments, key=lambda moment: moment[:3]):
+    changes: list[Change] = []
+    for position, what, _, one in sorted(moments, key=lambda moment: moment[:3]):
         if what == "observed":
             standing[one.candidate.id] = one
             if policy.strategy != "merge_array" and holder is not None and not beats(one.candidate, holder, policy):
@@ -210,9 +246,7 @@ def _changes(said: Sequence[Said], field: str, policy: Policy) -> list[dict[str,
         holder = _ranked(list(standing.values()), policy)[0].candidate if standing else None
         new = _value(standing, field, policy) if policy.strategy == "merge_array" else holder and holder.value
         if new != value:
-            changes.append(
-                {"time": time, "by": what, "observation_id": one.candidate.id, "before": value, "after": new}
-            )
+            changes.append(Change(position, what, one.row, value, new))
             value = new
     return changes[: -MOST_CHANGES - 1 : -1]
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from engross.ledger import Reader
 
 from .checkpoints import OF_ENTITY, board_at
+from .commits import known_then, was_merged
 from .entities import Entity, find_entity, own_row
 from .entity_rows import OBSERVED_OF, OWNED
 from .owners import owner_of
@@ -21,8 +22,8 @@ from .registry import schema_for
 from .rows import CLAIM_COLUMNS, claim_of
 from .schema import EntitySchema
 
-KNOWN = "created_at <= :known AND (withdrawn_at IS NULL OR withdrawn_at > :known)"
-THEN = "merged_at <= :known AND (ended_at IS NULL OR ended_at > :known)"
+CAME_IN = "position, subject, record_id, created_at, withdrawn_at, withdrawn_position"
+REDIRECT = f"SELECT from_id, number, to_id, merged_at, ended_at FROM memory_redirects {OWNED}"
 LAST = "~"
 """Behind every character of an instant."""
 
@@ -103,13 +104,14 @@ def _known_board(
             board, count = board_at(reader, owner, entity_id, newest, policies)
             return board, count, newest
     rows = reader.rows(
-        f"SELECT {CLAIM_COLUMNS} FROM memory_observations {OWNED} AND {OBSERVED_OF} AND observed_at <= :at AND {KNOWN}",
+        f"SELECT {CLAIM_COLUMNS}, {CAME_IN} FROM memory_observations {OWNED} AND {OBSERVED_OF} AND observed_at <= :at"
+        " AND created_at <= :known",
         owner=owner,
         entity_id=entity_id,
         at=at,
         known=known,
     )
-    claims = [claim_of(row) for row in rows]
+    claims = [claim_of(row) for row in known_then(reader, rows, known)]
     return reduced(claims, policies), len(claims), max((claim.at for claim in claims), default="")
 
 
@@ -118,13 +120,10 @@ def _newest_known(reader: Reader, owner: str, entity_id: str, at: str, known: st
     newest = _last_observed(reader, owner, entity_id, at)
     if newest is None:
         return None
-    came_in = reader.value(
-        f"SELECT max(created_at) {OF_ENTITY} AND observed_at = :newest",
-        owner=owner,
-        entity_id=entity_id,
-        newest=newest,
+    rows = reader.rows(
+        f"SELECT {CAME_IN} {OF_ENTITY} AND observed_at = :newest", owner=owner, entity_id=entity_id, newest=newest
     )
-    return newest if came_in <= known else None
+    return newest if len(known_then(reader, rows, known)) == len(rows) else None
 
 
 def _last_observed(reader: Reader, owner: str, entity_id: str, at: str) -> str | None:
@@ -140,27 +139,20 @@ def _withdrawn_row(reader: Reader, owner: str, entity_id: str) -> dict[str, Any]
 
 
 def _speaker(reader: Reader, owner: str, entity_id: str, known: str) -> str:
-    current = entity_id
-    while redirect := reader.row(
-        f"SELECT to_id FROM memory_redirects {OWNED} AND from_id = :id AND {THEN} ORDER BY number DESC LIMIT 1",
-        owner=owner,
-        id=current,
-        known=known,
-    ):
-        current = redirect["to_id"]
-    return current
+    current: str | None = entity_id
+    while current is not None:
+        speaker = current
+        rows = reader.rows(f"{REDIRECT} AND from_id = :id ORDER BY number DESC", owner=owner, id=speaker)
+        current = next((row["to_id"] for row in rows if was_merged(reader, owner, row, known)), None)
+    return speaker
 
 
 def _merged_into(reader: Reader, owner: str, entity_id: str, known: str) -> list[str]:
     found: list[str] = []
     waiting = [entity_id]
     while waiting:
-        rows = reader.rows(
-            f"SELECT from_id FROM memory_redirects {OWNED} AND to_id = :to_id AND {THEN} ORDER BY from_id",
-            owner=owner,
-            to_id=waiting.pop(),
-            known=known,
-        )
-        found += [row["from_id"] for row in rows]
-        waiting += [row["from_id"] for row in rows]
+        rows = reader.rows(f"{REDIRECT} AND to_id = :to_id ORDER BY from_id", owner=owner, to_id=waiting.pop())
+        merged = [row["from_id"] for row in rows if was_merged(reader, owner, row, known)]
+        found += merged
+        waiting += merged
     return found

@@ -11,6 +11,7 @@ import orjson
 
 from .names import normalise
 
+NAMESPACE = "memory"
 ENTITY_ID = re.compile(r"ent_[A-Za-z0-9_]{1,120}")
 RECORD_ID = re.compile(r"[A-Za-z0-9_\-]{1,128}")
 

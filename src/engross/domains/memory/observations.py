@@ -72,9 +72,9 @@ def observations_from(reader: Reader, record_id: str, *, limit: int = 1000) -> l
 def stated_by(reader: Reader, owner: str, subject: str) -> Iterator[Stated]:
     """All that the facts about a subject ever observed, in their order."""
     rows = reader.rows(
-        f"SELECT position, observed_at, stated FROM memory_runs {OWNED} AND record_id = :subject UNION ALL"
-        f" SELECT position, observed_at, stated FROM memory_statements {OWNED} AND subject = :subject"
-        " ORDER BY position",
+        f"SELECT position, number, observed_at, stated FROM memory_runs {OWNED} AND record_id = :subject UNION ALL"
+        f" SELECT position, 0 AS number, observed_at, stated FROM memory_statements {OWNED} AND subject = :subject"
+        " ORDER BY position, number",
         owner=owner,
         subject=subject,
     )

@@ -151,7 +151,7 @@ def observe(
     said = {
         "owner": owner,
         "record_id": subject,
-        "run": {**run._asdict(), "entities_created": created},
+        "run": run._asdict(),
         "together": together,
         **_weighed(unit, weight),
         **_decided_by(unit, claims, schemas),

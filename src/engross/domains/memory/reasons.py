@@ -19,14 +19,13 @@ from .entities import STANDS, Entity, find_entity
 from .entity_rows import GONE, OWNED, entity_rows
 from .explaining import ever_said, source_record
 from .finding import Match, by_identifier
-from .ids import ENTITY_ID
+from .ids import ENTITY_ID, NAMESPACE
 from .observations import find_observation
 from .owners import owner_of
 from .records import find_record
 from .reducer import Candidate, Merged, contributors, winner
 from .refusals import LOOK_FOR_IT, malformed, no_such_field, raise_all
 
-NAMESPACE = "memory"
 OBSERVED = "Observed"
 WORDS = "words"
 MOST_CANDIDATES = 20

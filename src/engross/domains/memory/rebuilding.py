@@ -39,7 +39,9 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
         state.execute_all([*removed_terms(owner, identifier, row["born"], old), *struck_out])
         return
     policies = policies_for(state, row["type"])
-    claims = state.rows(f"SELECT {CLAIM_COLUMNS}, position {OF_ENTITY} ORDER BY observed_at, position", **owned)
+    claims = state.rows(
+        f"SELECT {CLAIM_COLUMNS}, position, fact {OF_ENTITY} ORDER BY observed_at, position, fact", **owned
+    )
     board: Board = {}
     statements: Statements = []
     pending = False
@@ -83,7 +85,8 @@ def _move(state: State, owned: Mapping[str, str], old: int, new: int) -> None:
 
 def _is_jumbled(claims: Sequence[Mapping[str, Any]]) -> bool:
     """Did any of what is here in the order of observation come in before the one in front of it?"""
-    return any(later["position"] < earlier["position"] for earlier, later in pairwise(claims))
+    places = [(one["position"], one["fact"]) for one in claims]
+    return any(later < earlier for earlier, later in pairwise(places))
 
 
 def _ever_said(state: State, owned: Mapping[str, str]) -> dict[str, Any]:
@@ -94,6 +97,15 @@ def _ever_said(state: State, owned: Mapping[str, str]) -> dict[str, Any]:
         f" {said}",
         **owned,
     )
-    first = state.row(f"SELECT name, position, ordinal {said} ORDER BY position, ordinal LIMIT 1", **owned) or {}
+    first = first_said(state, owned)
     born = birth(first["position"], first["ordinal"]) if first else 0
-    return {**(times or {}), "name": first.get("name"), "born": born}
+    return {**(times or {}), "name": first["name"] if first else None, "born": born}
+
+
+def first_said(state: State, owned: Mapping[str, str]) -> dict[str, Any] | None:
+    """The observation by which an entity was first heard of, withdrawn or not."""
+    return state.row(
+        f"SELECT name, position, ordinal, subject, record_id, run_id FROM memory_observations {OWNED} AND {OBSERVED_OF}"
+        " ORDER BY position, fact, ordinal LIMIT 1",
+        **owned,
+    )

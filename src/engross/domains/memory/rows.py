@@ -11,8 +11,8 @@ import orjson
 from .reducer import Claimed
 
 OBSERVATION_COLUMNS = (
-    "entity_id, observed_at, id, position, ordinal, subject, record_id, run_id, schema_version, priority, specificity,"
-    " fields, spans, created_at, withdrawn_at"
+    "entity_id, observed_at, id, position, fact, ordinal, subject, record_id, run_id, schema_version, priority,"
+    " specificity, fields, spans, created_at, withdrawn_at, withdrawn_position"
 )
 CLAIM_COLUMNS = "id, observed_at, priority, specificity, fields"
 

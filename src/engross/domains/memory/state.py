@@ -111,14 +111,14 @@ def _record(fact: Fact, owner: str, said: Mapping[str, Any]) -> Statement:
 
 def _observed(state: State, fact: Fact) -> None:
     said = fact.payload or {}
-    statements = stated_claims(state, fact)
+    statements, first_told = stated_claims(state, fact)
     record = said["record_id"]
     if record is None:
         statements.append((INSERT_STATEMENT, {"owner": said["owner"], "subject": fact.subject, **_stated(fact, said)}))
     else:
         statements += _events(fact, said)
         statements += _relations(fact, said)
-        statements.append(_run(fact, said))
+        statements.append(_run(fact, said, first_told))
         statements.append(
             _record(fact, said["owner"], said["record"])
             if "record" in said
@@ -133,7 +133,7 @@ def _stated(fact: Fact, said: Mapping[str, Any]) -> dict[str, Any]:
     return {"position": fact.position, "observed_at": said["at"], "stated": as_text(keys)}
 
 
-def _run(fact: Fact, said: Mapping[str, Any]) -> Statement:
+def _run(fact: Fact, said: Mapping[str, Any], first_told: int) -> Statement:
     run = said["run"]
     return KEEP_RUN, {
         "owner": said["owner"],
@@ -143,7 +143,7 @@ def _run(fact: Fact, said: Mapping[str, Any]) -> Statement:
         "provider": run["provider"],
         "config": as_text(run["config"]),
         "at": fact.time,
-        "entities_created": run["entities_created"],
+        "entities_created": first_told,
         "observations_created": len(said["observations"]),
         "unknown_fields": run["unknown_fields"],
         "fragments": _text_or_none(run["fragments"]),
@@ -252,10 +252,11 @@ def _record_retracted(state: State, fact: Fact) -> None:
     touched = sorted({one.entity_id for one in stated_by(state, owner, record)})
     for one in list(stated_by(state, owner, record)):
         state.execute(
-            f"UPDATE memory_observations SET withdrawn_at = :withdrawn_at {OWNED} AND {ONE_OBSERVATION}"
-            " AND withdrawn_at IS NULL",
+            "UPDATE memory_observations SET withdrawn_at = :withdrawn_at, withdrawn_position = :withdrawn_position"
+            f" {OWNED} AND {ONE_OBSERVATION} AND withdrawn_at IS NULL",
             owner=owner,
             withdrawn_at=fact.time,
+            withdrawn_position=fact.position,
             **one._asdict(),
         )
     drop_what_it_supports(state, owner, record)

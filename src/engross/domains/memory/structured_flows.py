@@ -9,7 +9,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described, Example, Limits, Semantics
-from engross.ledger import Reader, Unit
+from engross.ledger import Reader, Unit, last_version
 from engross.replies import Issue
 
 from .arguments import ACME, Answered, UserId
@@ -150,7 +150,9 @@ def _pointer(place: int, name: str) -> str:
 def _ingested(unit: Unit, prepared: Prepared) -> Answered:
     known = record_with_content(unit, prepared.content_hash)
     if known is None:
-        return _recorded(unit, prepared, record_id(owner_of(unit.context), prepared.content_hash), 0, 1)
+        identifier = record_id(owner_of(unit.context), prepared.content_hash)
+        # What was erased leaves no row behind, and its versions go on.
+        return _recorded(unit, prepared, identifier, last_version(unit, "memory", identifier), 1)
     config = _config(prepared.priority)
     runs = runs_of(unit, known["id"])
     if known["retracted_at"] is not None:

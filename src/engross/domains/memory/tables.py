@@ -224,8 +224,26 @@ TABLES = (
     "memory_schemas",
 )
 
+SAME = """tenant = o.tenant AND aggregate = 'memory' AND subject = o.subject AND position = o.position
+    AND type = 'Observed'"""
+FACT = f"""coalesce((SELECT min(ordinal) FROM facts WHERE {SAME}
+    AND ((SELECT count(*) FROM facts WHERE {SAME}) = 1 OR payload LIKE '%"' || o.run_id || '"%')), 0)"""
+"""Which fact of its commit stated an observation; only a proposal states several about one record."""
+WITHDRAWN = """(SELECT min(position) FROM facts WHERE tenant = o.tenant AND aggregate = 'memory'
+    AND subject = o.record_id AND type = 'RecordRetracted' AND time = o.withdrawn_at)"""
+HEARD_OF_FIRST = """
+UPDATE memory_runs SET entities_created = 0;
+UPDATE memory_runs SET entities_created = c.created FROM (
+    SELECT tenant, owner, run_id, count(*) AS created FROM (
+        SELECT tenant, owner, run_id, row_number() OVER (
+            PARTITION BY tenant, owner, born, entity_id ORDER BY position, fact, ordinal) AS place
+        FROM memory_observations) AS said
+    WHERE place = 1 AND run_id IS NOT NULL GROUP BY tenant, owner, run_id) AS c
+WHERE c.tenant = memory_runs.tenant AND c.owner = memory_runs.owner AND c.run_id = memory_runs.id;
+"""
+
 BY_BIRTH = {
-    "sqlite": """
+    "sqlite": f"""
 CREATE TABLE memory_entities_by_birth (
     tenant           $text NOT NULL,
     owner            $text NOT NULL,
@@ -249,51 +267,61 @@ INSERT INTO memory_entities_by_birth (tenant, owner, born, id, type, name, creat
     SELECT tenant, owner, born, id, type, name, created_at, updated_at, observations,
     last_observed_at, late, absorbed, survivor_id, merged_at, board FROM memory_entities;
 CREATE TABLE memory_observations_by_birth (
-    tenant         $text NOT NULL,
-    owner          $text NOT NULL,
-    born           $integer NOT NULL,
-    entity_id      $text NOT NULL,
-    observed_at    $text NOT NULL,
-    id             $text NOT NULL,
-    position       $integer NOT NULL,
-    ordinal        $integer NOT NULL,
-    subject        $text NOT NULL,
-    record_id      $text,
-    run_id         $text,
-    schema_version $text NOT NULL,
-    priority       $integer NOT NULL,
-    specificity    $text,
-    name           $text,
-    fields         $text NOT NULL,
-    spans          $text,
-    created_at     $text NOT NULL,
-    withdrawn_at   $text,
+    tenant             $text NOT NULL,
+    owner              $text NOT NULL,
+    born               $integer NOT NULL,
+    entity_id          $text NOT NULL,
+    observed_at        $text NOT NULL,
+    id                 $text NOT NULL,
+    position           $integer NOT NULL,
+    fact               $integer NOT NULL,
+    ordinal            $integer NOT NULL,
+    subject            $text NOT NULL,
+    record_id          $text,
+    run_id             $text,
+    schema_version     $text NOT NULL,
+    priority           $integer NOT NULL,
+    specificity        $text,
+    name               $text,
+    fields             $text NOT NULL,
+    spans              $text,
+    created_at         $text NOT NULL,
+    withdrawn_at       $text,
+    withdrawn_position $integer,
     PRIMARY KEY (tenant, owner, born, entity_id, observed_at, id)
 )$clustered;
-INSERT INTO memory_observations_by_birth (tenant, owner, born, entity_id, observed_at, id, position, ordinal, subject,
-    record_id, run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at)
-    SELECT o.tenant, o.owner, e.born, o.entity_id, o.observed_at, o.id, o.position, o.ordinal, o.subject,
-    o.record_id, o.run_id, o.schema_version, o.priority, o.specificity, o.name, o.fields, o.spans, o.created_at,
-    o.withdrawn_at FROM memory_observations o
+INSERT INTO memory_observations_by_birth (tenant, owner, born, entity_id, observed_at, id, position, fact, ordinal,
+    subject, record_id, run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at,
+    withdrawn_position)
+    SELECT o.tenant, o.owner, e.born, o.entity_id, o.observed_at, o.id, o.position, {FACT}, o.ordinal,
+    o.subject, o.record_id, o.run_id, o.schema_version, o.priority, o.specificity, o.name, o.fields, o.spans,
+    o.created_at, o.withdrawn_at, {WITHDRAWN} FROM memory_observations o
     JOIN memory_entities e ON e.tenant = o.tenant AND e.owner = o.owner AND e.id = o.entity_id;
 DROP TABLE memory_entities;
 DROP TABLE memory_observations;
 ALTER TABLE memory_entities_by_birth RENAME TO memory_entities;
 ALTER TABLE memory_observations_by_birth RENAME TO memory_observations;
 CREATE UNIQUE INDEX memory_entities_by_id ON memory_entities (tenant, owner, id);
-""",
+{HEARD_OF_FIRST}""",
     # Rows do not lie in the order of a key there. While a step runs no tenant is set, so that no row could be seen.
-    "postgres": """
+    "postgres": f"""
+ALTER TABLE facts NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE memory_runs NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE memory_entities NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE memory_observations NO FORCE ROW LEVEL SECURITY;
-ALTER TABLE memory_observations ADD COLUMN born $integer;
-UPDATE memory_observations o SET born = e.born FROM memory_entities e
+ALTER TABLE memory_observations ADD COLUMN born $integer, ADD COLUMN fact $integer,
+    ADD COLUMN withdrawn_position $integer;
+UPDATE memory_observations o SET born = e.born, fact = {FACT},
+    withdrawn_position = {WITHDRAWN} FROM memory_entities e
     WHERE e.tenant = o.tenant AND e.owner = o.owner AND e.id = o.entity_id;
-ALTER TABLE memory_observations ALTER COLUMN born SET NOT NULL;
+ALTER TABLE memory_observations ALTER COLUMN born SET NOT NULL, ALTER COLUMN fact SET NOT NULL;
 ALTER TABLE memory_observations DROP CONSTRAINT memory_observations_pkey;
 ALTER TABLE memory_observations ADD PRIMARY KEY (tenant, owner, born, entity_id, observed_at, id);
+{HEARD_OF_FIRST}
 ALTER TABLE memory_observations FORCE ROW LEVEL SECURITY;
 ALTER TABLE memory_entities FORCE ROW LEVEL SECURITY;
+ALTER TABLE memory_runs FORCE ROW LEVEL SECURITY;
+ALTER TABLE facts FORCE ROW LEVEL SECURITY;
 """,
 }
 

@@ -48,6 +48,9 @@ def _show(answer: Reply) -> None:
 
 def _show_one(found: Mapping[str, Any]) -> None:
     say(_heading(found), style="bold")
+    told, in_all = len(found["reasons"]), found.get("reasons_in_all", 0)
+    if told < in_all:
+        say(f"the last {told} of {in_all} facts", style="yellow")
     for reason in found["reasons"]:
         _show_reason(reason)
     if outside := found.get("unrecorded"):

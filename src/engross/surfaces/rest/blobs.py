@@ -34,6 +34,8 @@ FETCHING = ("GET", "HEAD", "OPTIONS")
 IN_MEMORY = 1 << 20
 """How many bytes are collected before they are written to the disk."""
 ANY_KIND = "application/octet-stream"
+KEPT = {"cache-control": REVALIDATED, "content-security-policy": "default-src 'none'; sandbox"}
+"""What a browser keeps with a file, and takes anew from every answer that it still is the same: not to run it, ever."""
 # What a browser or curl says about a body of which nobody told it anything.
 _UNTOLD = ("", "application/x-www-form-urlencoded")
 _NOT_YET = "0" * 64
@@ -177,7 +179,7 @@ class Downloads:
         tag = f'"{blob["content_hash"]}"'
         traced = {"traceparent": answer.traceparent or ""}
         if is_known(tag, asked.header(b"if-none-match") or ""):
-            await send_empty(send, 304, {"etag": tag, **traced})
+            await send_empty(send, 304, {"etag": tag, **KEPT, **traced})
             return
         part = _part(asked, tag, blob["size"])
         head = _head(blob, tag, part, traced)
@@ -271,12 +273,10 @@ def _head(blob: Mapping[str, Any], tag: str, part: Part | None, more: Mapping[st
         "content-type": blob["media_type"],
         "content-length": str(part.size if part else size),
         "content-disposition": f"attachment; filename*=UTF-8''{quote(blob['name'], safe='')}",
-        # Whatever it is, a browser does not run it.
-        "content-security-policy": "default-src 'none'; sandbox",
         "etag": tag,
         "repr-digest": structured_digest(blob["content_hash"]),
         "accept-ranges": "bytes",
-        "cache-control": REVALIDATED,
+        **KEPT,
         **({"content-range": f"bytes {part.first}-{part.last}/{size}"} if part else {}),
         **more,
     }

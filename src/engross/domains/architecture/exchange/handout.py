@@ -83,7 +83,7 @@ def handed_out(reader: Reader, arguments: Arguments) -> dict[str, Any]:
 
 def _pictured(reader: Reader, model_id: str, arguments: Arguments) -> dict[str, Any]:
     if "view_id" in arguments:
-        view = require_view(reader, arguments["view_id"], model_id)
+        view = require_view(reader, arguments["view_id"], arguments.get("model_id"))
         title, model_id, graph = view["name"], view["model_id"], drawn(reader, view["body"])
     else:
         title, graph = "Model", of_types(reader, model_id, None, limit=MOST_PICTURED)

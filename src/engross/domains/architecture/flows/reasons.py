@@ -7,6 +7,7 @@ from typing import Any
 
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader
+from engross.replies import codes
 
 from ..schemas import IDENTIFIER, MODEL_ID, REF, number, shape, text
 from .facets import BY_NAME, reading
@@ -27,7 +28,7 @@ def add_reason_flows(architecture: Aggregate) -> None:
 
     @architecture.read(
         **reading(WHY, controls=()),
-        refuses=BY_NAME,
+        refuses=(*BY_NAME, codes.FIELD_NOT_FOUND),
         examples=[
             Example("How it came to be", {"ref": "OrderService"}, given=(A_COMPONENT,)),
             Example("No such element", {"id": "el_nowhere"}, reply="ELEMENT_NOT_FOUND"),

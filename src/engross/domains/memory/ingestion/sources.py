@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from engross.calls import Answer, report
-from engross.ledger import Reader, Unit
+from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, codes
 
 from ..ids import record_id
@@ -89,7 +89,7 @@ def ingest(unit: Unit, arrival: Arrival, ways: Ways) -> Answer:
         "deduplicated": stands,
         "interpretation": None,
     }
-    version = known.version if known else 0
+    version = known.version if known else last_version(unit, "memory", record.id)
     if not stands:
         keep_record(unit, record, version)
         version += 1

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from engross.calls import Answer
 from engross.flows import nearest
-from engross.ledger import Reader, Unit
+from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, codes
 
 from ..capabilities import CAPABILITIES, Capability
@@ -68,7 +68,7 @@ def submit(unit: Unit, submission: Submission) -> Answer:
     if known is not None and known.stands:
         return Answer(_told(record, str(known.provenance.get("submission_id")), created=False))
     submission_id = unit.new_id("sub_")
-    follows = known.version if known else 0
+    follows = known.version if known else last_version(unit, "memory", record.id)
     keep_record(unit, record._replace(provenance={**record.provenance, "submission_id": submission_id}), follows)
     relations, warnings = without_cycles(unit, submission.claims, submission.relations)
     done = observe(
