@@ -122,6 +122,15 @@ def store_kind(request: pytest.FixtureRequest) -> str:
     return kind
 
 
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def module_store(request: pytest.FixtureRequest) -> str | None:
+    """Where the rows are of an office that the tests of a module share, on each engine in turn: None for SQLite."""
+    if request.param == "sqlite":
+        return None
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.create_database()
+
+
 @pytest.fixture
 def offices(store_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Offices]:
     """Opens offices on one store, on each engine in turn."""

@@ -8,20 +8,15 @@ from typing import Any
 
 import pytest
 
-from tests.bed.postgres import PostgresServer
 from tests.bed.served import Served
 
 Serving = Callable[..., Served]
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def served(module_store: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A served office with the shelf, on each engine in turn. The tests of a module share it."""
-    store = None
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        store = server.create_database()
-    with Served(tmp_path_factory.mktemp("served") / "office", store) as running:
+    with Served(tmp_path_factory.mktemp("served") / "office", module_store) as running:
         yield running
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from engross.office import Settings
 from engross.office.capabilities import catalogue_of
-from tests.bed.postgres import PostgresServer
 from tests.bed.served import UNLIMITED, Served
 from tests.surfaces.matrix.ways import McpHttp, Rest
 
@@ -22,15 +21,11 @@ ORDERS = "Order Service"
 PLAN = "===PLAN===\nOWNER::alice\nSTATUS::DRAFT\n===END===\n"
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def office(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def office(module_store: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A served office in which an element and an entity have the same name, and there is a document."""
-    store = None
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        store = server.create_database()
     folder = tmp_path_factory.mktemp("why") / "office"
-    with Served(folder, store, domains=DOMAINS, knobs=UNLIMITED) as running:
+    with Served(folder, module_store, domains=DOMAINS, knobs=UNLIMITED) as running:
         made(running, "architecture.create-element", {"type": "ApplicationService", "name": ORDERS})
         entity = {"entity_type": "product", "name": ORDERS, "price": 12}
         made(running, "memory.ingest-structured", {"entities": [entity]})

@@ -18,7 +18,6 @@ from engross.office import Office, Request, Settings
 from engross.office.built_in import DOMAINS
 from engross.office.door.local import os_user
 from tests.bed.offices import shelf
-from tests.bed.postgres import PostgresServer
 from tests.bed.sameness import masked
 from tests.bed.served import UNLIMITED, Served
 from tests.surfaces.matrix.ways import CATALOGUE, Answer, Cli, Embedded, McpHttp, McpStdio, Remote, Rest, Way
@@ -69,14 +68,10 @@ class House:
         return self.office.door.text_of(tenant, made.data["token"]["id"])
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+@pytest.fixture(scope="module")
+def house(module_store: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A served office on each engine in turn."""
-    store = None
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        store = server.create_database()
-    with Served(tmp_path_factory.mktemp("matrix") / "office", store, knobs=UNLIMITED, domains=EVERY) as running:
+    with Served(tmp_path_factory.mktemp("matrix") / "office", module_store, knobs=UNLIMITED, domains=EVERY) as running:
         house = House(running)
         yield house
         house.office.close()

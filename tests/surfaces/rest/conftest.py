@@ -10,20 +10,15 @@ import pytest
 
 from engross.office import Office, Settings
 from tests.bed.offices import shelf
-from tests.bed.postgres import PostgresServer
 from tests.surfaces.rest.house import House, serving
 
 TENANTS = (f"t{number}" for number in count(1))
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def street(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+@pytest.fixture(scope="module")
+def street(module_store: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A served office with the shelf, on each engine in turn, that the tests of a module share."""
-    store = None
-    if request.param == "postgres":
-        server: PostgresServer = request.getfixturevalue("postgres_server")
-        store = server.create_database()
-    office = Office(Settings(domains="", data=tmp_path_factory.mktemp("street"), store=store), [shelf()])
+    office = Office(Settings(domains="", data=tmp_path_factory.mktemp("street"), store=module_store), [shelf()])
     try:
         with serving(office) as served:
             yield served

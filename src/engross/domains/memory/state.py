@@ -249,8 +249,8 @@ def _record_retracted(state: State, fact: Fact) -> None:
         at=fact.time,
         version=fact.version,
     )
-    touched = sorted({one.entity_id for one in stated_by(state, owner, record)})
-    for one in list(stated_by(state, owner, record)):
+    stated = list(stated_by(state, owner, record))
+    for one in stated:
         state.execute(
             "UPDATE memory_observations SET withdrawn_at = :withdrawn_at, withdrawn_position = :withdrawn_position"
             f" {OWNED} AND {ONE_OBSERVATION} AND withdrawn_at IS NULL",
@@ -260,7 +260,7 @@ def _record_retracted(state: State, fact: Fact) -> None:
             **one._asdict(),
         )
     drop_what_it_supports(state, owner, record)
-    rebuild_entities(state, owner, touched)
+    rebuild_entities(state, owner, sorted({one.entity_id for one in stated}))
 
 
 def _schema_registered(state: State, fact: Fact) -> None:
