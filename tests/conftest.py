@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -20,6 +19,7 @@ from tests.bed.promises import PromisesKept
 from tests.bed.redis import RedisServer
 from tests.bed.small_disk import SmallDisk
 from tests.bed.unprivileged import Unprivileged
+from tests.bed.wording import Wording
 from tools.bind_requirements import read_rows
 
 # The house is tested on the shelf alone. Whoever tests a built-in domain names it in `domains`.
@@ -27,39 +27,36 @@ os.environ["ENGROSS_DOMAINS"] = ""
 
 T = TypeVar("T")
 MISSING = pytest.StashKey[dict[str, str]]()
+WORDING = pytest.StashKey[Wording]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("engross")
-    group.addoption("--hash-messages", action="store_true", help="replace every message by a hash of its code")
+    group.addoption("--in-words", action="store_true", help="leave the messages as people read them in every test")
     group.addoption("--full-length", action="store_true", help="run the fault tests at their full length")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[MISSING] = {}
+    config.stash[WORDING] = Wording()
     config.pluginmanager.register(
         PromisesKept(config, read_rows(), excused=lambda: bool(config.stash[MISSING]) and not _on_ci())
     )
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    if session.config.getoption("--hash-messages"):
-        hash_messages()
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    is_read = item.config.getoption("--in-words") or item.get_closest_marker("shows_text") is not None
+    item.config.stash[WORDING].speak(in_words=is_read)
 
 
-def hash_messages() -> None:
-    """Give every reply a message that says nothing, so that whoever branches on wording fails."""
-    from engross.replies import REGISTRY
-
-    REGISTRY.rephrase(lambda code: sha256(code.encode()).hexdigest())
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["missing"] = session.config.stash[MISSING]
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--hash-messages"):
-        return
-    wordy = [item for item in items if item.get_closest_marker("shows_text")]
-    config.hook.pytest_deselected(items=wordy)
-    items[:] = [item for item in items if item not in wordy]
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[MISSING].update(getattr(node, "workeroutput", {}).get("missing", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

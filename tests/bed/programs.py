@@ -66,6 +66,8 @@ def die_with_the_tests(stop_signal: signal.Signals) -> Callable[[], None] | None
 
     def arrange() -> None:
         libc.prctl(set_parent_death_signal, int(stop_signal))
+        # A run in the background ignores Ctrl-C, and so would whatever it starts.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
     return arrange
 

@@ -9,7 +9,7 @@ import pytest
 
 from tools.bind_requirements import Row
 
-# Options that make a run a partial one.
+# Options that make a run a partial one; so is what one of several workers runs.
 CHOOSERS = ("keyword", "markexpr", "lf", "deselect", "ignore", "collectonly")
 
 
@@ -21,16 +21,8 @@ class PromisesKept:
         self._excused = excused
         self._rows = rows
         self._known = {row.id for row in rows}
-        self._collected: set[str] = set()
-        self._left_out: set[str] = set()
         self._outcomes: dict[str, set[str]] = defaultdict(set)
         self._broken: list[str] = []
-
-    def pytest_itemcollected(self, item: pytest.Item) -> None:
-        self._collected.add(_test_name(item.nodeid))
-
-    def pytest_deselected(self, items: Iterable[pytest.Item]) -> None:
-        self._left_out.update(_test_name(item.nodeid) for item in items)
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         unknown = {row_id for mark in item.iter_markers("requirement") for row_id in mark.args} - self._known
@@ -57,10 +49,10 @@ class PromisesKept:
 
     def _was_whole(self, session: pytest.Session) -> bool:
         config = self._config
-        narrowed = any(config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "deselect", "ignore"))
+        is_part = hasattr(config, "workerinput") or any(config.getoption(name, None) for name in CHOOSERS)
         everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS or config.args == ["tests"]
         ended = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
-        return everything and ended and not (narrowed or session.shouldstop or session.shouldfail)
+        return everything and ended and not (is_part or session.shouldstop or session.shouldfail)
 
     def _unproved(self, row: Row) -> Iterable[tuple[str, str]]:
         if row.status != "done":
@@ -69,11 +61,9 @@ class PromisesKept:
             yield "-", "names no test"
         for test in row.tests:
             outcomes = self._outcomes[test]
-            if test not in self._collected:
-                yield test, "no such test"
-            elif "failed" in outcomes:
+            if "failed" in outcomes:
                 yield test, "failed"
-            elif "passed" not in outcomes and test not in self._left_out and not self._excused():
+            elif "passed" not in outcomes and not (outcomes and self._excused()):
                 yield test, "did not run"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -108,15 +108,3 @@ def _pages_as_printed(books: Books, pages: Path) -> None:
     shown = {path.name: sha256(path.read_bytes()).hexdigest() for path in pages.iterdir()} if pages.exists() else {}
     assert shown == last
     assert {row["state"] for row in books.effects} <= {"done"}
-
-
-def eventually(true: Callable[[], bool], *, tries: int = 3000) -> None:
-    """Look until something is so that another thread is about to do."""
-    from threading import Event
-
-    pause = Event()
-    for _ in range(tries):
-        if true():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it did not come to be")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from threading import Semaphore
+from threading import Event, Semaphore
 from typing import Any
 
 import orjson
@@ -12,11 +12,14 @@ import pytest
 
 from engross.flows import Aggregate, NoArguments
 from engross.ledger import Seal, Unit, seal_receipts
+from engross.office.housekeeping import Housekeeping
+from engross.store import Transaction
 from engross.store.failures import unavailable
 from engross.store.sqlite import SqliteStore
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices, shelf
-from tests.faults.audit import audit, eventually, read_books
+from tests.bed.patience import eventually
+from tests.faults.audit import audit, read_books
 from tests.faults.crash import copy_as_it_lies
 from tests.faults.writer import open_office
 
@@ -40,10 +43,10 @@ def test_what_an_earlier_process_left_unsealed_is_sealed_though_the_store_is_awa
     failures = iter(range(5))
     tenants = SqliteStore.tenants
 
-    def away_at_first(store: SqliteStore) -> list[str]:
+    def away_at_first(store: SqliteStore, *asked: str) -> list[str]:
         if next(failures, None) is not None:
             raise unavailable()
-        return tenants(store)
+        return tenants(store, *asked)
 
     monkeypatch.setattr(SqliteStore, "tenants", away_at_first)
     with open_office(tmp_path / "after", None, tmp_path / "pages", seal_seconds=0.01) as client:
@@ -90,3 +93,35 @@ def test_a_tenant_whose_first_call_changed_nothing_is_sealed_all_the_same(office
     assert newcomer.office.store.tenants() == ["newcomer"]
     newcomer.office.seal()
     assert is_sealed(newcomer)
+
+
+def test_an_office_that_closes_does_not_look_after_all_tenants_first(
+    offices: Offices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = offices.open()
+    for number in range(5):
+        assert client.as_("nina", roles=["curator"], tenant=f"tenant-{number}").shelf.add_book(title="Dune").ok
+    offices.close()
+    begun, looked_after = Event(), list[str]()
+
+    def look(transaction: Transaction, *rest: Any) -> Seal | None:
+        looked_after.append(transaction.tenant)
+        begun.set()
+        # The first one takes until the office is asked to close.
+        eventually(stopping.is_set)
+        return seal_receipts(transaction, *rest)
+
+    monkeypatch.setattr("engross.office.housekeeping.seal_receipts", look)
+    stopping = Event()
+    stop = Housekeeping.stop
+
+    def stop_and_tell(housekeeping: Housekeeping) -> None:
+        housekeeping._stop.set()
+        stopping.set()
+        stop(housekeeping)
+
+    monkeypatch.setattr(Housekeeping, "stop", stop_and_tell)
+    offices.open()
+    assert begun.wait(20)
+    offices.close()
+    assert set(looked_after) == {"tenant-0"}

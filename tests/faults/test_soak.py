@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.bed.offices import Offices
-from tests.faults.audit import audit, eventually
+from tests.bed.patience import eventually
+from tests.faults.audit import audit
 from tests.faults.nursery import Nursery
 from tests.faults.writer import open_office
 

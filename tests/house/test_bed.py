@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -132,12 +134,28 @@ def test_a_missing_server_is_a_failure_where_nobody_reads_the_summary(
     pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest").assert_outcomes(errors=1)
 
 
-def test_tests_of_wording_are_left_out_when_messages_are_hashed(
+SPOKEN = """
+import pytest
+from engross.replies import REGISTRY
+
+def said(): return REGISTRY.message("MCP-SYS-E-005", {})
+
+@pytest.mark.shows_text
+def test_wording(): assert " " in said()
+
+def test_rest(): assert len(bytes.fromhex(said())) == 32
+
+@pytest.mark.shows_text
+def test_more_wording(): assert " " in said()
+"""
+
+
+def test_messages_say_nothing_but_where_people_read_them(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.conftest.hash_messages", lambda: None)
-    pytester.makepyfile(
-        "import pytest\n@pytest.mark.shows_text\ndef test_wording(): assert False\ndef test_rest(): pass\n"
-    )
-    result = pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest", "--hash-messages")
-    result.assert_outcomes(passed=1, deselected=1)
+    # A process of its own: the messages of this one are hashes already.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    pytester.makepyfile(SPOKEN)
+    run = partial(pytester.runpytest_subprocess, "-p", "no:hypothesispytest", "-p", "tests.conftest")
+    run().assert_outcomes(passed=3)
+    run("--in-words").assert_outcomes(passed=2, failed=1)

@@ -12,7 +12,16 @@ from threading import Event
 import pytest
 
 from engross.replies import Failed, Invalid, codes
-from engross.store import Reading, Store, TooLong, Transaction, open_store
+from engross.store import (
+    Reading,
+    Store,
+    TooLong,
+    Transaction,
+    intend,
+    mark_effects,
+    open_store,
+    tenants_in_debt,
+)
 from tests.store.notes import ENDLESS, INSERT, ROOMS, note, notes, rows, watermark, write_note
 from tests.store.writing_processes import start
 
@@ -456,6 +465,24 @@ def test_the_list_of_tenants_is_in_order(store: Store) -> None:
             lambda transaction: transaction.execute("INSERT INTO tenants (tenant, since) VALUES (:tenant, '')", {}),
         )
     assert store.tenants() == ["Zeta", "acme", "blue"]
+
+
+def test_tenants_are_told_apart_by_what_is_theirs(store: Store) -> None:
+    def enter(transaction: Transaction) -> None:
+        transaction.execute("INSERT INTO tenants (tenant, since) VALUES (:tenant, '')", {})
+
+    for tenant in ("blue", "acme", "Zeta"):
+        store.write(tenant, enter)
+    assert tenants_in_debt(store, "publish") == []
+    store.write("blue", lambda transaction: intend(transaction, "publish", "e1", {}))
+    store.write("Zeta", lambda transaction: intend(transaction, "publish", "e1", {}))
+    store.write("acme", lambda transaction: intend(transaction, "errand", "e1", {}))
+    assert tenants_in_debt(store, "publish") == ["Zeta", "blue"]
+    assert tenants_in_debt(store, "errand") == ["acme"]
+    store.write("Zeta", lambda transaction: mark_effects(transaction, {"e1": "done"}))
+    assert tenants_in_debt(store, "publish") == ["blue"]
+    kinds = "SELECT kind FROM effects WHERE tenant = :tenant"
+    assert store.read("acme", lambda reading: reading.rows(kinds, {})) == [{"kind": "errand"}]
 
 
 @pytest.mark.requirement("REL-03")

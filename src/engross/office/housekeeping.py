@@ -14,7 +14,7 @@ from threading import Event, Thread
 from engross.calls import Context, instant
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
 from engross.pipeline import Fittings, drive, take_up_errands
-from engross.store import Transaction, publish
+from engross.store import Transaction, publish, tenants_in_debt
 
 _log = logging.getLogger("engross.housekeeping")
 TIDY_EVERY = 60
@@ -42,8 +42,7 @@ class Housekeeping:
 
     def start(self) -> None:
         """Publish what an earlier process left unpublished, and begin."""
-        self._each(self._publish, self._fittings.store.tenants)
-        self._each(self._drop_abandoned, self._fittings.store.tenants)
+        self._each(self._publish, lambda: tenants_in_debt(self._fittings.store, "publish"))
         self._thread.start()
 
     def stop(self) -> None:
@@ -65,14 +64,17 @@ class Housekeeping:
 
     def _rounds(self) -> None:
         # Until all tenants were seen once, an earlier process may have left receipts of any of them unsealed.
-        all_seen = self._each(self._seal, self._fittings.store.tenants)
+        all_seen = self._for_all(self._seal)
+        self._for_all(self._drop_abandoned)
         count = 0
         while not self._stop.wait(self._seconds):
-            tenants = self._changed if all_seen else self._fittings.store.tenants
-            all_seen = self._each(self._seal, tenants) or all_seen
+            if all_seen:
+                self._each(self._seal, self._changed)
+            else:
+                all_seen = self._for_all(self._seal)
             count += 1
             if count % TIDY_EVERY == 1:
-                self._each(self._tidy, self._fittings.store.tenants)
+                self._for_all(self._tidy)
 
     def _seal(self, tenant: str) -> int:
         store, sealed = self._fittings.store, 0
@@ -109,6 +111,10 @@ class Housekeeping:
         changed = list(self._fittings.unsealed)
         self._fittings.unsealed.difference_update(changed)
         return changed
+
+    def _for_all(self, chore: Callable[[str], object]) -> bool:
+        """Do a chore for whoever there is; an office that closes does not wait for the rest of them."""
+        return self._each(lambda tenant: self._stop.is_set() or chore(tenant), self._fittings.store.tenants)
 
     def _each(self, chore: Callable[[str], object], tenants: Callable[[], list[str]]) -> bool:
         """Do a chore for all tenants, one by one; whether nothing went wrong."""

@@ -2,7 +2,7 @@
 
 from .base import STORE_ROOM
 from .blobs import Blobs
-from .effects import effect_states, intend, mark_effects, pending_effects, states_of_effects
+from .effects import effect_states, intend, mark_effects, pending_effects, states_of_effects, tenants_in_debt
 from .migrations import Migration, migrate, pending, room
 from .opening import ensure_tables, open_store
 from .port import FOREVER, Engine, Params, Reading, RequeueError, Row, Store, TooLong, Transaction
@@ -38,4 +38,5 @@ __all__ = [
     "room",
     "states_of_effects",
     "tenant_name",
+    "tenants_in_debt",
 ]

@@ -25,6 +25,11 @@ def intend(transaction: Transaction, kind: EffectKind, identifier: str, body: Ma
     )
 
 
+def tenants_in_debt(store: Store, kind: EffectKind) -> list[str]:
+    """Those to whom something was promised that is not known to be done."""
+    return store.tenants(f"SELECT 1 FROM effects WHERE tenant = :tenant AND state = 'pending' AND kind = '{kind}'")
+
+
 def pending_effects(store: Store, tenant: str, kind: EffectKind) -> dict[str, dict[str, Any]]:
     """What was promised and is not known to be done: bodies by id."""
     sql = "SELECT id, body FROM effects WHERE tenant = :tenant AND state = 'pending' AND kind = :kind"

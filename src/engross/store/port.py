@@ -98,8 +98,8 @@ class Store(Protocol):
     def read_briefly(self, tenant: str, work: ReadWork[T]) -> T:
         """`read` for an event loop's own thread: raises `TooLong` rather than take long."""
 
-    def tenants(self) -> list[str]:
-        """Everybody who ever wrote here."""
+    def tenants(self, having: str | None = None) -> list[str]:
+        """Everybody who ever wrote here; of them those for whom a query about `:tenant` finds rows."""
 
     def figures(self) -> dict[str, float]:
         """How the store is doing, in numbers that are cheap to read."""

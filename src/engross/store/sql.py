@@ -55,6 +55,11 @@ def _values_of(names: tuple[str, ...]) -> Values:
     return lambda params: [params[name] for name in names]
 
 
+def about_tenant(sql: str, tenant: str) -> str:
+    """A query whose only parameter is `:tenant`, about the one that another expression names."""
+    return _NAMED.sub(lambda match: tenant if match.group(1) == "tenant" else match.group(), sql)
+
+
 def as_one(statements: Sequence[str]) -> str:
     """Several statements as a single one, with the parameters of the n-th called `:name_n`."""
     return _joined(tuple(statements))

@@ -17,6 +17,7 @@ from engross.replies import Coded
 from .failures import sqlite_failure, translated, unavailable
 from .port import Engine, ReadWork, T, TooLong, WriteWork
 from .rows import STEPS_BETWEEN_LOOKS, Connection, Selecting, at_second_look, never, take_turns
+from .sql import about_tenant
 from .tenancy import tenant_name
 from .tickets import LoopTicket, Outbox, ThreadTicket
 from .writer import Writer
@@ -119,12 +120,14 @@ class SqliteStore:
                 raise TooLong from error
             raise
 
-    def tenants(self) -> list[str]:
-        """Everybody who ever wrote here."""
+    def tenants(self, having: str | None = None) -> list[str]:
+        """Everybody who ever wrote here; of them those for whom a query about `:tenant` finds rows."""
+        some = "" if having is None else f"WHERE EXISTS ({about_tenant(having, 'everybody.tenant')})"
         with translated(sqlite_failure):
             connection = self._borrowed()
             try:
-                return [row[0] for row in connection.execute("SELECT tenant FROM tenants ORDER BY tenant")]
+                sql = f"SELECT tenant FROM tenants AS everybody {some} ORDER BY tenant"
+                return [row[0] for row in connection.execute(sql)]
             finally:
                 self._give_back(connection)
 

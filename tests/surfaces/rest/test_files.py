@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
@@ -17,6 +16,7 @@ import pytest
 from engross.office import Office, Settings
 from engross.replies import codes, parse
 from engross.surfaces.desk import Desk
+from tests.bed.patience import eventually
 from tests.bed.small_disk import Disk, SmallDisk
 from tests.surfaces.rest.house import House, everything, serving, status_of
 
@@ -301,15 +301,6 @@ def test_a_file_that_does_not_go_on_is_not_kept(barn: House) -> None:
     assert on_disk(barn) == []
 
 
-def wait_for(condition: Any) -> None:
-    waiting = threading.Event()
-    for _ in range(3000):
-        if condition():
-            return
-        waiting.wait(0.01)
-    raise AssertionError("it never happened")
-
-
 def test_a_file_lies_on_the_disk_while_it_arrives_and_is_gone_when_the_client_is(barn: House) -> None:
     def staged() -> int:
         folder = barn.office.settings.data / "blobs" / barn.tenant
@@ -317,10 +308,10 @@ def test_a_file_lies_on_the_disk_while_it_arrives_and_is_gone_when_the_client_is
 
     connection = barn.connect()
     connection.sendall(barn.head("PUT", UPLOADS, "Content-Length: 2560000") + LARGE[:2_000_000])
-    wait_for(lambda: staged() >= 1 << 20)
+    eventually(lambda: staged() >= 1 << 20)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     connection.close()
-    wait_for(lambda: on_disk(barn) == [])
+    eventually(lambda: on_disk(barn) == [])
     assert barn.call("record.read-facts").json()["facts"] == []
 
 
