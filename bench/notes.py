@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from engross.flows import Aggregate, Described
 from engross.ledger import Fact, Reader, State, Unit
 from engross.replies import Invalid, codes
-from engross.store import Params, Transaction
+from engross.store import Insert, Params, Statement, Transaction
 from engross.surfaces.client import Client
 
 TABLES = """
@@ -97,9 +97,10 @@ def written_rows(client: Client, kind: type[Transaction]) -> Statements:
         seen.append((sql, dict(params)))
         return changed
 
-    def one_by_one(self: Transaction, statements: Iterable[tuple[str, Params]]) -> None:
-        for sql, params in statements:
-            watched(self, sql, params)
+    def one_by_one(self: Transaction, statements: Iterable[Statement]) -> None:
+        for statement in statements:
+            assert not isinstance(statement, Insert)
+            watched(self, *statement)
 
     kind.execute = watched  # type: ignore[method-assign]
     if client.office.store.engine == "sqlite":

@@ -3,6 +3,8 @@
 from hashlib import sha256
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engross.domains.memory.events import event_type, events_in
 from engross.domains.memory.ids import entity_id, event_id, observation_id, record_id, relationship_id
@@ -26,6 +28,21 @@ def test_one_legal_form_goes_with_each_normalisation():
     assert normalise("company", "Inc Acme") == "inc acme"
     assert normalise("person", "Acme Corp") == "acme corp"
     assert normalise("person", "\ufeffJane\u00a0\u2003 Doe ") == "jane doe"
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from("ΣςİßﬀǅK \u00a0\ufeff\x1c")), max_size=12))
+def test_what_is_normalised_stays_as_it_is_but_for_companies(raw: str):
+    once = normalise("person", raw)
+    assert normalise("person", once) == once
+
+
+@pytest.mark.parametrize(
+    "raw", ["+15551234567", "15551234567", "+1 (555) 123-4567", " +1-555.1234567", "+", "", "٣٤", "++1"]
+)
+def test_a_telephone_number_is_its_digits(raw: str):
+    digits = "".join(one for one in raw if one.isdecimal())
+    expected = f"+{digits}" if digits and raw.lstrip().startswith("+") else digits
+    assert list(identifier_terms("phone", raw)) == ([f"phone={expected}"] if expected else [])
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_setting_a_repeated_key_sets_the_one_that_counts() -> None:
         {"STATUS": [RESERVED]},
         {"STATUS": float("nan")},
         {"STATUS": {"bad key": 1}},
-        {"STATUS": object()},
+        pytest.param({"STATUS": object()}, id="an object"),
         {"STATUS": b"bytes"},
         {"§1": "a value"},
     ],

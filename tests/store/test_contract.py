@@ -13,6 +13,7 @@ import pytest
 
 from engross.replies import Failed, Invalid, codes
 from engross.store import (
+    Insert,
     Reading,
     Store,
     TooLong,
@@ -83,6 +84,23 @@ def test_a_unit_may_write_thousands_of_rows_at_once(store: Store) -> None:
     statements = [(INSERT, {"id": f"{n:05}", "body": "", "number": n}) for n in range(20_500)]
     store.write("acme", lambda transaction: transaction.execute_all(statements))
     assert rows(store, "SELECT count(*) AS n FROM notes WHERE tenant = :tenant") == [{"n": 20_500}]
+
+
+@pytest.mark.parametrize("count", [1, 21, 3_000])
+def test_rows_are_inserted_between_other_statements(store: Store, count: int) -> None:
+    columns = ("id", "body", "number")
+    wide = [(f"{n:05}", f"it's {n} :tenant %", n) for n in range(count)]
+
+    def work(transaction: Transaction) -> None:
+        note = (INSERT, {"id": "first", "body": "", "number": 0})
+        last = (INSERT, {"id": "last", "body": None, "number": 1})
+        transaction.execute_all([note, Insert("notes", columns, wide), Insert("notes", columns, []), last])
+
+    store.write("acme", work)
+    assert notes(store) == [*(identifier for identifier, _, _ in wide), "first", "last"]
+    found = rows(store, "SELECT id, body, number FROM notes WHERE tenant = :tenant AND id < 'f' ORDER BY id")
+    assert [tuple(row.values()) for row in found] == wide
+    assert notes(store, "blue") == []
 
 
 def test_writing_nothing_at_once_is_nothing(store: Store) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from engross.calls import Context, FactDraft, derived_id
-from engross.store import FOREVER, Publication, Reading, Row, Transaction
+from engross.store import FOREVER, Publication, Reading, Row, Statement, Transaction
 
 from .bulk import Bulk, Kind, New
 from .factbook import FactBook
@@ -69,7 +69,7 @@ class State(Reader):
         """Run a statement and count the rows it touched."""
         return self._transaction.execute(sql, params)
 
-    def execute_all(self, statements: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    def execute_all(self, statements: Iterable[Statement]) -> None:
         """Run several statements whose answers nobody needs. No two of them may touch the same row."""
         self._transaction.execute_all(statements)
 

@@ -5,7 +5,19 @@ from .blobs import Blobs
 from .effects import effect_states, intend, mark_effects, pending_effects, states_of_effects, tenants_in_debt
 from .migrations import Migration, migrate, pending, room
 from .opening import ensure_tables, open_store
-from .port import FOREVER, Engine, Params, Reading, RequeueError, Row, Store, TooLong, Transaction
+from .port import (
+    FOREVER,
+    Engine,
+    Insert,
+    Params,
+    Reading,
+    RequeueError,
+    Row,
+    Statement,
+    Store,
+    TooLong,
+    Transaction,
+)
 from .publishing import Publication, file_digest, publish
 from .tenancy import tenant_name
 from .threads import Threads
@@ -15,12 +27,14 @@ __all__ = [
     "STORE_ROOM",
     "Blobs",
     "Engine",
+    "Insert",
     "Migration",
     "Params",
     "Publication",
     "Reading",
     "RequeueError",
     "Row",
+    "Statement",
     "Store",
     "Threads",
     "TooLong",

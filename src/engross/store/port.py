@@ -7,14 +7,25 @@ its ids and its time from the call's context and keep nothing between runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Literal, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
 Engine = Literal["sqlite", "postgres"]
 Row = dict[str, Any]
 Params = dict[str, Any]
 FOREVER = 2**62
+
+
+class Insert(NamedTuple):
+    """New rows of one table, each as the values of these columns; the tenant goes without saying."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+
+Statement = tuple[str, Params] | Insert
 
 
 class Reading(Protocol):
@@ -46,7 +57,7 @@ class Transaction(Reading, Protocol):
     def execute(self, sql: str, params: Params) -> int:
         """Run a statement and count the rows it touched."""
 
-    def execute_all(self, statements: Iterable[tuple[str, Params]]) -> None:
+    def execute_all(self, statements: Iterable[Statement]) -> None:
         """Run several statements whose answers nobody needs, in one trip where the engine can."""
 
     def rewind(self) -> None:

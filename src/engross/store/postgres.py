@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic
@@ -31,8 +31,8 @@ from psycopg_pool import ConnectionPool
 from engross.replies import Failed
 
 from .failures import postgres_failure, timed_out, translated, unavailable
-from .port import Engine, Params, ReadWork, RequeueError, Row, T, TooLong, WriteWork
-from .sql import about_tenant, as_one, for_psycopg
+from .port import Engine, Insert, Params, ReadWork, RequeueError, Row, Statement, T, TooLong, WriteWork
+from .sql import about_tenant, as_one, for_psycopg, many_rows
 from .tenancy import tenant_name
 from .threads import Threads
 
@@ -44,6 +44,8 @@ UNIQUE_ATTEMPTS = 4
 REQUEUE_SECONDS = 2.0
 # PostgreSQL takes 65,535 parameters at a time, and a longer text is not worth keeping.
 LARGEST_TRIP = 200
+MOST_PARAMETERS = 30_000
+ROWS_AT_ONCE = 20
 MANY_ALIKE = 50
 
 # A database that other tools moved to a younger server would give out positions that the ledger already holds.
@@ -148,10 +150,10 @@ class PostgresTransaction(PostgresReading):
         params["tenant"] = self.tenant
         return self._connection.execute(for_psycopg(sql), params).rowcount
 
-    def execute_all(self, statements: Iterable[tuple[str, Params]]) -> None:
+    def execute_all(self, statements: Iterable[Statement]) -> None:
         """Run several statements as one: a trip to the server costs more than the rows."""
         rest: list[tuple[str, Params]] = []
-        for sql, group in groupby(statements, key=itemgetter(0)):
+        for sql, group in groupby(chain.from_iterable(map(_in_texts, statements)), key=itemgetter(0)):
             alike = list(group)
             if len(alike) < MANY_ALIKE:
                 rest += alike
@@ -163,8 +165,7 @@ class PostgresTransaction(PostgresReading):
         self._together(rest)
 
     def _together(self, statements: Sequence[tuple[str, Params]]) -> None:
-        for start in range(0, len(statements), LARGEST_TRIP):
-            some = statements[start : start + LARGEST_TRIP]
+        for some in _trips(statements):
             together = as_one([sql for sql, _ in some])
             params = {f"{name}_{n}": value for n, (_, own) in enumerate(some) for name, value in own.items()}
             self.execute(together, params)
@@ -204,6 +205,30 @@ class PostgresTransaction(PostgresReading):
         assert row is not None
         self._position = int(row["position"])
         return bool(row.get("held"))
+
+
+def _trips(statements: Sequence[tuple[str, Params]]) -> Iterator[Sequence[tuple[str, Params]]]:
+    """Statements as they go to the server together."""
+    start = parameters = 0
+    for end, (_, params) in enumerate(statements):
+        parameters += len(params)
+        if end - start >= LARGEST_TRIP or parameters > MOST_PARAMETERS:
+            yield statements[start:end]
+            start, parameters = end, len(params)
+    if start < len(statements):
+        yield statements[start:]
+
+
+def _in_texts(statement: Statement) -> Iterable[tuple[str, Params]]:
+    if not isinstance(statement, Insert):
+        return [statement]
+    table, columns, rows = statement
+    texts = []
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
+        sql, names = many_rows(table, columns, len(some))
+        texts.append((sql, dict(zip(names, chain.from_iterable(some), strict=True))))
+    return texts
 
 
 @dataclass(slots=True)

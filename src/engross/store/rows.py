@@ -54,6 +54,8 @@ class Severed(Connection):
         """Say again what ended the transaction."""
         raise self._error
 
+    executemany = execute
+
 
 class Selecting:
     """Queries of one tenant on one connection."""

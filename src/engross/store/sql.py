@@ -55,6 +55,21 @@ def _values_of(names: tuple[str, ...]) -> Values:
     return lambda params: [params[name] for name in names]
 
 
+@lru_cache(maxsize=512)
+def one_row(table: str, columns: tuple[str, ...]) -> str:
+    """A statement that inserts a row: its parameters are the tenant, then the columns in their order."""
+    return f"INSERT INTO {table} (tenant, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})"
+
+
+@lru_cache(maxsize=512)
+def many_rows(table: str, columns: tuple[str, ...], count: int) -> tuple[str, tuple[str, ...]]:
+    """A statement that inserts so many rows at once, and what its parameters are called, row by row."""
+    names = [[f"{column}_{number}" for column in columns] for number in range(count)]
+    rows = ", ".join(f"(:tenant, {', '.join(f':{name}' for name in row)})" for row in names)
+    sql = f"INSERT INTO {table} (tenant, {', '.join(columns)}) VALUES {rows}"
+    return sql, tuple(name for row in names for name in row)
+
+
 def about_tenant(sql: str, tenant: str) -> str:
     """A query whose only parameter is `:tenant`, about the one that another expression names."""
     return _NAMED.sub(lambda match: tenant if match.group(1) == "tenant" else match.group(), sql)

@@ -26,7 +26,7 @@ is read again at the start of every batch.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
@@ -37,9 +37,9 @@ import apsw
 from engross.replies import Failed
 
 from .failures import sqlite_failure, timed_out, unavailable
-from .port import Params, Row
+from .port import Insert, Params, Row, Statement
 from .rows import Connection, Selecting, Severed
-from .sql import for_apsw
+from .sql import for_apsw, one_row
 from .tickets import Ticket, deliver
 
 LARGEST_BATCH = 64
@@ -91,11 +91,16 @@ class SqliteTransaction(Selecting):
             raise
         return self._connection.changes()
 
-    def execute_all(self, statements: Any) -> None:
+    def execute_all(self, statements: Iterable[Statement]) -> None:
         """Run several statements."""
         execute, tenant = self._connection.execute, self.tenant
         try:
-            for sql, params in statements:
+            for statement in statements:
+                if isinstance(statement, Insert):
+                    sql, rows = one_row(statement.table, statement.columns), statement.rows
+                    self._connection.executemany(sql, [(tenant, *row) for row in rows])
+                    continue
+                sql, params = statement
                 params["tenant"] = tenant
                 numbered, values = for_apsw(sql)
                 execute(numbered, values(params))

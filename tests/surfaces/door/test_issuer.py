@@ -246,7 +246,7 @@ def test_a_token_that_was_accepted_expires_all_the_same(embedded: Offices, offic
         ({"principal_type": None}, Principal("agent:clara", "agent", frozenset({"curator"}))),
         ({"aud": ["https://elsewhere.example", AUDIENCE]}, Principal("clara", "human", frozenset({"curator"}))),
     ],
-    ids=str,
+    ids=lambda value: value.type if isinstance(value, Principal) else str(value),
 )
 def test_claims_become_a_principal_and_what_is_not_said_gives_nothing(
     office: Client, issuer: TestIssuer, claims: dict[str, Any], principal: Principal

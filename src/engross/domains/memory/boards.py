@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from engross.ledger import Fact, State
+from engross.store import Insert, Statement
 
 from .checkpoints import checkpoint, is_boundary, late_checkpoints
 from .directory import entered, is_listed
-from .entity_rows import COLUMNS, OWNED, UPDATE_ENTITY, Statement, Statements, birth, entity_rows
+from .entity_rows import COLUMNS, OWNED, UPDATE_ENTITY, Statements, birth, entity_rows
 from .index import Posting, added_terms, changed_terms, removed_terms
 from .names import COMPANIES, normalise
 from .reducer import Board, Claimed, Policies, add, read, snapshot_of, written
@@ -18,22 +19,20 @@ from .schema import EntitySchema
 from .shipped_schemas import shipped_schema
 from .terms import terms_of
 
-INSERT_ENTITY = (
-    f"INSERT INTO memory_entities (tenant, owner, {COLUMNS}) VALUES (:tenant, :owner, :id, :type, :name, :born,"
-    " :created_at, :updated_at, :observations, :last_observed_at, :late, :absorbed, :survivor_id, :merged_at, :board)"
-)
-INSERT_OBSERVATION = (
-    "INSERT INTO memory_observations (tenant, owner, born, entity_id, observed_at, id, position, fact, ordinal,"
-    " subject, record_id, run_id, schema_version, priority, specificity, name, fields, spans, created_at, withdrawn_at)"
-    " VALUES (:tenant, :owner, :born, :entity_id, :observed_at, :id, :position, :fact, :ordinal, :subject,"
-    " :record_id, :run_id, :schema_version, :priority, :specificity, :name, :fields, :spans, :created_at, NULL)"
+ENTITY = ("owner", *COLUMNS.split(", "))
+OBSERVATION = (
+    *("owner", "born", "entity_id", "observed_at", "id", "position", "fact", "ordinal", "subject", "record_id"),
+    *("run_id", "schema_version", "priority", "specificity", "name", "fields", "spans", "created_at"),
 )
 
 
 class Standing:
     """An entity while one fact adds observations to it, all of one instant."""
 
-    __slots__ = ("at", "before", "board", "claims", "in_order", "known", "owner", "policies", "row", "was_listed")
+    __slots__ = (
+        *("at", "before", "board", "claims", "in_order", "is_boundary"),
+        *("known", "owner", "policies", "row", "was_listed"),
+    )
 
     def __init__(self, owner: str, row: dict[str, Any], policies: Policies, at: str, *, known: bool) -> None:
         self.owner = owner
@@ -45,6 +44,7 @@ class Standing:
         self.before = terms_of(row["type"], row["name"], snapshot_of(self.board)) if row["observations"] else {}
         self.was_listed = known and is_listed(row)
         self.claims: list[Claimed] = []
+        self.is_boundary = False
         last = row["last_observed_at"]
         self.in_order = last is None or at > last
         if last is not None and at < last:
@@ -54,25 +54,27 @@ class Standing:
         """Let an observation compete."""
         add(self.board, claim, self.policies)
         self.claims.append(claim)
+        if is_boundary(claim.id):
+            self.is_boundary = True
 
-    def entry(self, now: str) -> Statement:
-        """The statement that writes the entity's row."""
+    def settle(self, now: str) -> None:
+        """Bring the entity's row up to date."""
         row = self.row
-        # A clock may be set back; the times of a row are the first and the last, in whatever order they come.
-        row["created_at"] = min(row["created_at"], now)
-        row["updated_at"] = max(row["updated_at"], now)
+        if self.known:
+            # A clock may be set back; the times of a row are the first and the last, in whatever order they come.
+            row["created_at"] = min(row["created_at"], now)
+            row["updated_at"] = max(row["updated_at"], now)
+            row["last_observed_at"] = max(row["last_observed_at"] or "", self.at)
+            row["survivor_id"] = row["survivor_id"] or None
+        else:
+            row["last_observed_at"] = self.at
         row["observations"] += len(self.claims)
-        row["last_observed_at"] = max(row["last_observed_at"] or "", self.at)
-        row["survivor_id"] = row["survivor_id"] or None
         row["board"] = written(self.board)
-        return UPDATE_ENTITY if self.known else INSERT_ENTITY, {**row, "owner": self.owner}
 
-    def checkpoint(self) -> Statements:
-        """The statement that sets the board aside, if it is time for that. The row must have been written."""
-        if not any(is_boundary(claim.id) for claim in self.claims):
-            return []
+    def checkpoint(self) -> Statement:
+        """The statement that sets the board aside. The row must be up to date."""
         row = self.row
-        return [checkpoint(self.owner, row["id"], self.at, row["observations"], row["board"])]
+        return checkpoint(self.owner, row["id"], self.at, row["observations"], row["board"])
 
     def terms(self) -> tuple[dict[str, int], dict[str, int]]:
         """The terms that go, and those that come."""
@@ -87,59 +89,54 @@ def stated_claims(state: State, fact: Fact) -> tuple[Statements, int]:
     priority, specificity = said["priority"], said["specificity"]
     schemas = _schemas(said)
     standing = _standing(state, fact, observations, schemas)
-    shared = {
-        "owner": owner,
-        "observed_at": at,
-        "position": fact.position,
-        "fact": fact.ordinal,
-        "subject": fact.subject,
-        "record_id": said["record_id"],
-        "run_id": said["run"]["id"] if "run" in said else None,
-        "priority": priority,
-        "specificity": None if specificity is None else str(specificity),
-        "spans": None,
-        "created_at": fact.time,
-    }
-    statements: Statements = []
+    record, run = said["record_id"], said["run"]["id"] if "run" in said else None
+    weight = priority, None if specificity is None else str(specificity)
+    place = fact.position, fact.ordinal
+    observed: list[tuple[Any, ...]] = []
     for ordinal, one in enumerate(observations):
-        identifier, entity_id, fields = one["id"], one["entity"], one["fields"]
+        identifier, entity_id, kind, fields = one["id"], one["entity"], one["type"], one["fields"]
         entity = standing[entity_id]
         entity.add(Claimed(identifier, at, priority, specificity, fields))
-        params = shared | {
-            "born": entity.row["born"],
-            "entity_id": entity_id,
-            "id": identifier,
-            "ordinal": ordinal,
-            "schema_version": schemas(one["type"]).version,
-            "name": _first_name(one["type"], one["name"]),
-            "fields": as_text(fields),
-        }
-        if "spans" in one:
-            params["spans"] = as_text(one["spans"])
-        statements.append((INSERT_OBSERVATION, params))
+        observed.append(
+            (
+                *(owner, entity.row["born"], entity_id, at, identifier, *place, ordinal, fact.subject, record, run),
+                *(schemas(kind).version, *weight, _first_name(kind, one["name"]), as_text(fields)),
+                *(as_text(one["spans"]) if "spans" in one else None, fact.time),
+            )
+        )
+    statements: Statements = [Insert("memory_observations", OBSERVATION, observed)]
+    first_told: list[tuple[Any, ...]] = []
     come: list[Posting] = []
     new: list[Mapping[str, Any]] = []
     for identifier, entity in standing.items():
-        statements.append(entity.entry(fact.time))
-        if not entity.was_listed and is_listed(entity.row):
-            new.append(entity.row)
-        statements += (
-            entity.checkpoint()
-            if entity.in_order
-            else late_checkpoints(state, owner, identifier, entity.claims, entity.policies)
-        )
+        entity.settle(fact.time)
+        row = entity.row
+        if entity.known:
+            statements.append((UPDATE_ENTITY, {**row, "owner": owner}))
+        else:
+            first_told.append((owner, *row.values()))
+        if not entity.was_listed and is_listed(row):
+            new.append(row)
+        if not entity.in_order:
+            statements += late_checkpoints(state, owner, identifier, entity.claims, entity.policies)
+        elif entity.is_boundary:
+            statements.append(entity.checkpoint())
         gone, added = entity.terms()
-        born = entity.row["born"]
-        statements += removed_terms(owner, identifier, born, gone)
-        come += [(term, rank, born, identifier) for term, rank in added.items()]
+        born = row["born"]
+        if gone:
+            statements += removed_terms(owner, identifier, born, gone)
+        come += [(owner, term, rank, born, identifier) for term, rank in added.items()]
     # Side by side, terms that begin alike share their pages.
-    first_told = sum(not entity.known for entity in standing.values())
-    return statements + entered(owner, new) + added_terms(owner, sorted(come)), first_told
+    come.sort()
+    statements += [Insert("memory_entities", ENTITY, first_told), entered(owner, new), added_terms(come)]
+    return statements, len(first_told)
 
 
 def _schemas(said: Mapping[str, Any]) -> Callable[[str], EntitySchema]:
     """The schemas that held when a fact was stated: its own, else those that come with the domain."""
-    own = {kind: EntitySchema.from_data(schema) for kind, schema in said.get("schemas", {}).items()}
+    if "schemas" not in said:
+        return shipped_schema
+    own = {kind: EntitySchema.from_data(schema) for kind, schema in said["schemas"].items()}
     return lambda kind: own.get(kind) or shipped_schema(kind)
 
 
@@ -170,6 +167,7 @@ def _standing(
 
 
 def _new_row(observation: Mapping[str, Any], born: int, now: str, redirect: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A row as an entity begins, in the order of its columns."""
     return {
         "id": observation["entity"],
         "type": observation["type"],

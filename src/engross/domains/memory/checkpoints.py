@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from engross.ledger import Reader, State
+from engross.store import Statement
 
-from .entity_rows import OBSERVED_OF, OWNED, Statement, Statements
+from .entity_rows import OBSERVED_OF, OWNED, Statements
 from .reducer import Board, Claimed, Policies, add, read, written
 from .rows import CLAIM_COLUMNS, claim_of
 

@@ -6,14 +6,12 @@ A new one is entered behind the last, so that many new ones share a page.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from engross.ledger import Reader, State
+from engross.store import Insert, Statement
 
-from .entity_rows import OWNED, Statement, Statements, entity_rows
-
-WRITTEN_AT_ONCE = 64
+from .entity_rows import OWNED, Statements, entity_rows
 
 
 def is_listed(row: Mapping[str, Any]) -> bool:
@@ -21,16 +19,10 @@ def is_listed(row: Mapping[str, Any]) -> bool:
     return row["survivor_id"] is None and bool(row["observations"] or row["absorbed"])
 
 
-def entered(owner: str, rows: Sequence[Mapping[str, Any]]) -> Statements:
-    """Statements that enter entities, many at once."""
-    statements: Statements = []
-    for start in range(0, len(rows), WRITTEN_AT_ONCE):
-        some = rows[start : start + WRITTEN_AT_ONCE]
-        params: dict[str, Any] = {"owner": owner}
-        for n, row in enumerate(some):
-            params[f"t{n}"], params[f"b{n}"], params[f"e{n}"] = row["type"], row["born"], row["id"]
-        statements.append((_insert(len(some)), params))
-    return statements
+def entered(owner: str, rows: Sequence[Mapping[str, Any]]) -> Statement:
+    """The statement that enters entities."""
+    entries = [(owner, row["type"], row["born"], row["id"]) for row in rows]
+    return Insert("memory_directory", ("owner", "type", "born", "entity_id"), entries)
 
 
 def struck(owner: str, row: Mapping[str, Any]) -> Statement:
@@ -44,7 +36,7 @@ def moved(owner: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> St
     was, is_ = is_listed(before), is_listed(after)
     if was and is_ and before["born"] == after["born"]:
         return []
-    return [*([struck(owner, before)] if was else []), *(entered(owner, [after]) if is_ else [])]
+    return [*([struck(owner, before)] if was else []), *([entered(owner, [after])] if is_ else [])]
 
 
 def relist(state: State, owner: str, before: Mapping[str, Mapping[str, Any]]) -> None:
@@ -68,9 +60,3 @@ def listed_ids(reader: Reader, owner: str, entity_type: str) -> list[str]:
         f"SELECT entity_id FROM memory_directory {OWNED} AND type = :type", owner=owner, type=entity_type
     )
     return sorted(row["entity_id"] for row in rows)
-
-
-@cache
-def _insert(count: int) -> str:
-    places = ", ".join(f"(:tenant, :owner, :t{n}, :b{n}, :e{n})" for n in range(count))
-    return f"INSERT INTO memory_directory (tenant, owner, type, born, entity_id) VALUES {places}"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from engross.ledger import Reader
+from engross.store import Statement
 
-Statement = tuple[str, dict[str, Any]]
 Statements = list[Statement]
 
 OWNED = "WHERE tenant = :tenant AND owner = :owner"

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from .names import normalise
+from .names import COMPANIES, normalise
 
 NAMESPACE = "memory"
 ENTITY_ID = re.compile(r"ent_[A-Za-z0-9_]{1,120}")
@@ -17,8 +17,15 @@ RECORD_ID = re.compile(r"[A-Za-z0-9_\-]{1,128}")
 
 
 def entity_id(entity_type: str, name: str) -> str:
-    """The id of the entity with this type and name. A canonical name is normalised once more, as it always was."""
-    return "ent_" + _hashed(f"{entity_type}:{normalise(entity_type, normalise(entity_type, name))}")
+    """The id of the entity with this type and name.
+
+    A canonical name is normalised once more, as it always was. That changes nothing but for companies, which may lose
+    another legal form.
+    """
+    canonical = normalise(entity_type, name)
+    if entity_type in COMPANIES:
+        canonical = normalise(entity_type, canonical)
+    return "ent_" + _hashed(f"{entity_type}:{canonical}")
 
 
 def observation_id(unit: str, entity: str, fields: Mapping[str, Any], ordinal: int) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any
+
+from engross.store import Insert, Statement
 
 from .entity_rows import OWNED, Statements
 
-WRITTEN_AT_ONCE = 64
-Posting = tuple[str, int, int, str]
-"""A term, its rank, when its entity was first heard of, and the entity."""
+Posting = tuple[str, str, int, int, str]
+"""Whose it is, a term, its rank, when its entity was first heard of, and the entity."""
 
 
 def changed_terms(old: Mapping[str, int], new: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
@@ -31,19 +30,6 @@ def removed_terms(owner: str, entity_id: str, born: int, gone: Mapping[str, int]
     ]
 
 
-def added_terms(owner: str, come: Sequence[Posting]) -> Statements:
-    """Statements that add terms, many at once."""
-    statements: Statements = []
-    for start in range(0, len(come), WRITTEN_AT_ONCE):
-        some = come[start : start + WRITTEN_AT_ONCE]
-        params: dict[str, Any] = {"owner": owner}
-        for n, (term, rank, born, entity_id) in enumerate(some):
-            params[f"t{n}"], params[f"r{n}"], params[f"b{n}"], params[f"e{n}"] = term, rank, born, entity_id
-        statements.append((_insert_terms(len(some)), params))
-    return statements
-
-
-@cache
-def _insert_terms(count: int) -> str:
-    places = ", ".join(f"(:tenant, :owner, :t{n}, :r{n}, :b{n}, :e{n})" for n in range(count))
-    return f"INSERT INTO memory_terms (tenant, owner, term, rank, born, entity_id) VALUES {places}"
+def added_terms(come: Sequence[Posting]) -> Statement:
+    """The statement that adds terms."""
+    return Insert("memory_terms", ("owner", "term", "rank", "born", "entity_id"), come)

@@ -123,6 +123,8 @@ def _tax_id(value: str) -> str:
 
 
 def _phone(value: str) -> str:
+    if value.isascii() and value.removeprefix("+").isdigit():
+        return value
     digits = _NO_DIGITS.sub("", value)
     return f"+{digits}" if digits and value.lstrip().startswith("+") else digits
 

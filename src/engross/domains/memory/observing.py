@@ -7,6 +7,7 @@ facts in the same transaction.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -14,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from engross.ledger import Unit
 from engross.replies import Issue
 
-from .entity_rows import ASKED_AT_ONCE, OWNED, births
+from .entity_rows import OWNED, entity_rows
 from .ids import entity_id, observation_id, relationship_id
 from .names import LONGEST_NAME, naming_value, normalise
 from .owners import owner_of
@@ -146,7 +147,6 @@ def observe(
     """
     owner = owner_of(unit.context)
     subject = record if isinstance(record, str) else record.id
-    created = _unheard_of(unit, owner, [claim.entity for claim in claims])
     observations = _observations(claims, f"{subject}/{run.number}")
     said = {
         "owner": owner,
@@ -163,7 +163,7 @@ def observe(
         said["relations"] = _relations(owner, claims, relations)
     unit.append("Observed", subject, follows, said)
     return Observed(
-        created,
+        _newly_told(unit, owner, [claim.entity for claim in claims], subject, run.number),
         len(observations),
         tuple([claim.entity for claim in claims]),
         tuple([one["id"] for one in observations]),
@@ -180,18 +180,20 @@ def observe_alone(unit: Unit, claim: Claim, weight: Weight, origin: str) -> str:
     return identifier
 
 
-def _unheard_of(unit: Unit, owner: str, entities: Sequence[str]) -> int:
-    """How many of these entities nothing is known about so far."""
-    asked = list(dict.fromkeys(entities))
-    known = 0
-    for start in range(0, len(asked), ASKED_AT_ONCE):
-        some = asked[start : start + ASKED_AT_ONCE]
-        known += unit.value(
-            f"SELECT count(*) FROM memory_entities {OWNED} AND (born, id) IN {births(len(some))} AND observations > 0",
-            owner=owner,
-            **{f"id_{n}": one for n, one in enumerate(some)},
-        )
-    return len(asked) - known
+def _newly_told(unit: Unit, owner: str, told: Sequence[str], record: str, number: int) -> int:
+    """About how many of the entities of a run nothing stood before it."""
+    times = Counter(told)
+    # Whoever applied the fact had to look for them all, and wrote down how many it found nowhere.
+    never_heard_of: int = unit.value(
+        f"SELECT entities_created FROM memory_runs {OWNED} AND record_id = :record_id AND number = :number",
+        owner=owner,
+        record_id=record,
+        number=number,
+    )
+    if never_heard_of == len(times):
+        return never_heard_of
+    rows = entity_rows(unit, owner, list(times))
+    return sum(rows[entity]["observations"] == count for entity, count in times.items())
 
 
 def _decided_by(

@@ -72,7 +72,7 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
     after = terms_of(row["type"], first, snapshot_of(board)) if claims else {}
     gone, new = changed_terms(old, after) if ever["born"] == row["born"] else (old, after)
     statements += removed_terms(owner, identifier, row["born"], gone)
-    statements += added_terms(owner, [(term, rank, ever["born"], identifier) for term, rank in new.items()])
+    statements.append(added_terms([(owner, term, rank, ever["born"], identifier) for term, rank in new.items()]))
     state.execute_all(statements)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from engross.flows import Aggregate
 from engross.ledger import Fact, State
+from engross.store import Statement
 
 from .boards import stated_claims
-from .entity_rows import OWNED, Statement, Statements
+from .entity_rows import OWNED, Statements
 from .erasing import ONE_OBSERVATION, STATED_BY_HAND, decide_anew, drop_what_it_supports, erased
 from .events import events_in
 from .identity import resettle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .names import ADDRESSES, alike_key, identifier_terms, words
+from .names import ADDRESSES, IDENTIFIERS, alike_key, identifier_terms, words
 
 MOST_TERMS = 80
 NAME, IDENTIFIER, ALIKE = 0, 1, 2
@@ -19,14 +19,15 @@ def terms_of(entity_type: str, name: str, snapshot: Mapping[str, Any]) -> dict[s
     alike = alike_key(entity_type, name)
     if alike != name:
         found[f"alike={alike}"] = ALIKE
-    own = list(dict.fromkeys(words(name)))
-    rank = min(len(own) + ALIKE, TOLD - 1)
     told: list[str] = []
     for field, value in snapshot.items():
-        for term in identifier_terms(field, value):
-            found.setdefault(term, IDENTIFIER)
+        if field in IDENTIFIERS:
+            for term in identifier_terms(field, value):
+                found.setdefault(term, IDENTIFIER)
         if field not in ADDRESSES:
             _collect(value, told)
+    own = dict.fromkeys(words(name))
+    rank = min(len(own) + ALIKE, TOLD - 1)
     for word in own:
         found.setdefault(word, rank)
     for text in told:
