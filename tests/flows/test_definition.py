@@ -391,6 +391,12 @@ def test_fact_handlers_are_registered_once() -> None:
         shelf.erases(nothing)
 
 
+@pytest.mark.parametrize("fact_type", ["Erased", "Reached"])
+def test_facts_of_the_ledgers_own_are_not_for_aggregates(fact_type: str) -> None:
+    with pytest.raises(FlowDefinitionError):
+        Aggregate("shelf", "Shelf").applies(fact_type)(nothing)
+
+
 def test_versions_of_facts_start_at_1() -> None:
     with pytest.raises(FlowDefinitionError):
         Aggregate("shelf", "Shelf").applies("book-added", version=0)(nothing)

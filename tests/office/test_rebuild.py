@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engross.calls import Context, Decision, FactDraft
 from engross.flows import Aggregate
 from engross.ledger import FactBook, Unit, digest, receipt_for, write_commit
-from engross.ledger.facts import write_down
+from engross.ledger.facts import facts_digest, write_down
 from engross.replies import Reply, Trace
 from engross.store import Transaction
 from engross.surfaces.client import Client
@@ -257,7 +257,7 @@ def old_fact(client: Client, aggregate: Aggregate, subject: str, payload: dict[s
             position=transaction.position,
             flow_version="0.1.0",
             arguments_digest=digest({}),
-            facts=[written.fact],
+            facts=(1, facts_digest([written.fact])),
             decision=Decision("commit", 2, "old"),
         )
         write_commit(unit, receipt, None, set())

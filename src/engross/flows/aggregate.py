@@ -23,6 +23,9 @@ from .skill import Skill
 FactHandler: TypeAlias = Callable[..., None]
 Upcaster: TypeAlias = Callable[..., Mapping[str, Any]]
 
+OWN_FACTS = frozenset({"Erased", "Reached"})
+"""What the ledger itself states; no aggregate says what these mean."""
+
 Handling = TypeVar("Handling", bound=FactHandler)
 Upcasting = TypeVar("Upcasting", bound=Upcaster)
 
@@ -170,6 +173,7 @@ class Aggregate:
 
         def register(function: Handling) -> Handling:
             self._refuse(fact_type in self._appliers, f"There is an applier for {fact_type} already.")
+            self._refuse(fact_type in OWN_FACTS, f"{fact_type} is a fact of the ledger's own.")
             self._refuse(version < 1, f"Versions of {fact_type} start at 1.")
             self._appliers[fact_type] = Applier(fact_type, version, function, together)
             return function

@@ -7,13 +7,13 @@ transaction: of each only its line in the receipt's digest is kept, and of all o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engross.calls import FactDraft
+from engross.chance import drawn
 from engross.store import Params
 
 from .canonical import canonical
@@ -92,7 +92,7 @@ class Bulk:
         self, unit: Unit, kind: Kind, ordinal: int, subject: str, payload: Mapping[str, Any]
     ) -> tuple[Fact, Params]:
         text = canonical(payload)
-        salt = os.urandom(SALT)
+        salt = drawn(SALT)
         sealed = sha256(salt + text).hexdigest()
         context = unit.context
         fields = tuple(payload)

@@ -36,9 +36,12 @@ class FactBook:
 
     def current_version(self, aggregate: str, fact_type: str) -> int:
         """The schema version in which new facts of a type are written."""
+        found = self._appliers.get((aggregate, fact_type))
+        if found is not None:
+            return found[0]
         if fact_type in (ERASED, REACHED):
             return 1
-        return self._applier(aggregate, fact_type)[0]
+        raise _unhandled(aggregate, fact_type)
 
     def erases(self, aggregate: str) -> bool:
         """Whether an aggregate knows how to forget a subject."""
@@ -51,14 +54,21 @@ class FactBook:
 
     def apply(self, state: State, fact: Fact) -> None:
         """Let the fact's own aggregate change its state. The only way by which state changes."""
-        if fact.type == ERASED:
+        found = self._appliers.get((fact.aggregate, fact.type))
+        if found is not None:
+            if fact.payload is not None:
+                found[1](state, fact)
+        elif fact.type == ERASED:
             self._erasers[fact.aggregate](state, fact)
         elif fact.payload is not None and fact.type != REACHED:
-            self._applier(fact.aggregate, fact.type)[1](state, fact)
+            raise _unhandled(fact.aggregate, fact.type)
 
     def apply_all(self, state: State, facts: Sequence[Fact]) -> None:
         """`apply` for facts of one type, all at once where their aggregate knows how."""
-        together = self._together.get((facts[0].aggregate, facts[0].type)) if len(facts) > 1 else None
+        if len(facts) == 1:
+            self.apply(state, facts[0])
+            return
+        together = self._together.get((facts[0].aggregate, facts[0].type))
         if together is None:
             for fact in facts:
                 self.apply(state, fact)
@@ -99,8 +109,6 @@ class FactBook:
         for (fact_type, version), caster in aggregate.upcasters.items():
             self._upcasters[name, fact_type, version] = caster
 
-    def _applier(self, aggregate: str, fact_type: str) -> tuple[int, Applier]:
-        try:
-            return self._appliers[aggregate, fact_type]
-        except KeyError:
-            raise LookupError(f"{aggregate} has no handler for the fact {fact_type}") from None
+
+def _unhandled(aggregate: str, fact_type: str) -> LookupError:
+    return LookupError(f"{aggregate} has no handler for the fact {fact_type}")

@@ -6,7 +6,6 @@ nobody can find out by guessing what the payload was, and the ledger still verif
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from engross.calls import FactDraft
+from engross.chance import drawn
 from engross.replies import freeze
 from engross.store import Params, Reading, Row
 
@@ -103,7 +103,7 @@ def write_down(
     """Fix a draft as the fact it becomes at a place in the ledger."""
     stated = freeze(draft.payload)
     payload = canonical(stated)
-    salt = os.urandom(16)
+    salt = drawn(16)
     sealed = sha256(salt + payload).hexdigest()
     fact = Fact(
         tenant,

@@ -11,13 +11,11 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 import orjson
-from typing_extensions import TypeIs
 
 from engross.calls import Context, Decision, Principal
 from engross.store import Params, Reading
 
 from .canonical import canonical
-from .facts import Fact, facts_digest
 
 INSERT = "INSERT INTO receipts (tenant, position, digest, body) VALUES (:tenant, :position, :digest, :body)"
 
@@ -63,12 +61,11 @@ def receipt_for(
     position: int,
     flow_version: str,
     arguments_digest: str,
-    facts: Sequence[Fact] | tuple[int, str],
+    facts: tuple[int, str],
     decision: Decision,
     **more: Unpack[More],
 ) -> Receipt:
-    """Draw up the receipt of a commit; its facts, or how many there are and their digest."""
-    count, digest = facts if _is_counted(facts) else (len(facts), facts_digest(facts))
+    """Draw up the receipt of a commit; of its facts it holds how many there are and their digest."""
     body: dict[str, Any] = {
         "tenant": context.tenant,
         "position": position,
@@ -79,8 +76,8 @@ def receipt_for(
         "principal": _spelled(context.principal),
         "surface": context.surface,
         "arguments_digest": arguments_digest,
-        "facts": count,
-        "facts_digest": digest,
+        "facts": facts[0],
+        "facts_digest": facts[1],
         "policy_version": decision.policy_version,
         "tier": decision.tier,
         "because": decision.because,
@@ -91,13 +88,11 @@ def receipt_for(
         body["client_request_id"] = context.client_request_id
     if context.reason:
         body["reason"] = context.reason
-    body |= {name: value for name, value in more.items() if value}
+    for name, value in more.items():
+        if value:
+            body[name] = value
     text = canonical(body)
     return Receipt(position, sha256(text).hexdigest(), text.decode())
-
-
-def _is_counted(facts: Sequence[Fact] | tuple[int, str]) -> TypeIs[tuple[int, str]]:
-    return isinstance(facts, tuple) and len(facts) == 2 and isinstance(facts[0], int)
 
 
 def receipt_at(reading: Reading, position: int) -> Receipt | None:

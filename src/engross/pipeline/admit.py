@@ -17,6 +17,7 @@ _FIT = re.compile(r"[\x21-\x7e]{1,255}")
 
 def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, trace: Trace) -> Context:
     """Build the call's one context. Who asks comes from the credential; the arguments only steer what is asked."""
+    key, commit_mode, proposal_id, reason, confirm_token, as_of = controls
     return Context(
         request.tenant,
         request.principal,
@@ -24,20 +25,20 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         new_message_id(),
         instant(fittings.clock()),
         trace,
-        _fit(request.correlation_id) or trace.trace_id,
-        _fit(request.causation_id),
+        trace.trace_id if request.correlation_id is None else _fit(request.correlation_id) or trace.trace_id,
+        None if request.causation_id is None else _fit(request.causation_id),
         request.surface,
-        deadline=time.monotonic() + (_seconds(fittings, flow) if request.timeout is None else request.timeout),
-        client_request_id=controls.client_request_id,
-        proposal_id=controls.proposal_id,
+        time.monotonic() + (_seconds(fittings, flow) if request.timeout is None else request.timeout),
+        key,
+        proposal_id,
         # Adding to a proposal asks for one.
-        commit_mode="proposal" if controls.proposal_id else controls.commit_mode,
-        confirm_token=controls.confirm_token,
-        reason=controls.reason,
-        as_of=controls.as_of,
-        dry_run=request.dry_run,
-        break_glass=request.break_glass,
-        pins=request.pins,
+        "proposal" if proposal_id else commit_mode,
+        confirm_token,
+        reason,
+        as_of,
+        request.dry_run,
+        request.break_glass,
+        request.pins,
     )
 
 

@@ -51,17 +51,10 @@ def perform(
     facts = tuple([written.draft for written in unit.written[held:]])
     if unit.bulk.count > entered:
         facts += tuple(unit.bulk.first)
-    plan = Plan(
-        flow=flow.ref,
-        flow_version=flow.version,
-        arguments=arguments,
-        facts=facts,
-        base=base_versions(facts),
-        tier=_risk(flow, arguments, facts) if flow.risk else flow.tier,
-        answer=answer.data,
-        warnings=(*warnings, *answer.warnings),
-        unseen=max(0, unit.bulk.count - entered - len(unit.bulk.first)),
-    )
+    unseen = max(0, unit.bulk.count - entered - len(unit.bulk.first)) if unit.bulk.count else 0
+    tier = _risk(flow, arguments, facts) if flow.risk else flow.tier
+    told = (*warnings, *answer.warnings)
+    plan = Plan(flow.ref, flow.version, arguments, facts, base_versions(facts), tier, answer.data, told, unseen)
     return Performed(plan, answer, bool(facts or unit.publications or answer.errands))
 
 

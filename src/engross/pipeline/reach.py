@@ -71,7 +71,7 @@ def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
 def _tried_out(
     fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
 ) -> Steps[Reply]:
-    call = Call(context, flow, plan.arguments, (), None, mark)
+    call = Call(context, flow, plan.arguments, (), None, mark, decision)
     if mark is not None:
         found = yield Write(
             fittings.store, context.tenant, lambda unit: _looked_up(fittings, context, flow, mark, unit)

@@ -44,6 +44,8 @@ class Call(NamedTuple):
     warnings: tuple[Mapping[str, Any], ...]
     prepared: Any
     mark: str | None
+    expected: Decision
+    """What is decided if it states one fact of the flow's own tier, as nearly every call does."""
 
 
 class Rehearsed(NamedTuple):
@@ -86,7 +88,8 @@ def _attempt(
     fittings: Fittings, context: Context, flow: Flow, checked: Checked, mark: str | None
 ) -> Steps[tuple[Reply, Recorded | None]]:
     arguments = checked.arguments
-    tentative = _may_take_back(fittings, context, flow)
+    expected = fittings.policy.judge(context, flow, flow.tier, 1)
+    tentative = _may_take_back(context, expected)
     for left in reversed(range(MOST_ATTEMPTS)):
         try:
             prepared: Any = arguments
@@ -94,7 +97,7 @@ def _attempt(
                 prepared = yield Work(
                     fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
                 )
-            call = Call(context, flow, arguments, checked.warnings, prepared, mark)
+            call = Call(context, flow, arguments, checked.warnings, prepared, mark, expected)
             outcome: Outcome = yield Write(
                 fittings.store,
                 context.tenant,
@@ -117,11 +120,10 @@ def _attempt(
     return outcome.reply, outcome
 
 
-def _may_take_back(fittings: Fittings, context: Context, flow: Flow) -> bool:
+def _may_take_back(context: Context, expected: Decision) -> bool:
     """Whether the unit is likely to perform the flow and then not commit that."""
     if context.dry_run or context.proposal_id is not None:
         return True
-    expected = fittings.policy.judge(context, flow, flow.tier, 1)
     return expected.verdict != "commit" or (expected.confirm and context.confirm_token is None)
 
 
@@ -132,7 +134,7 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
     if call.context.proposal_id is not None:
         see_draft(fittings, unit, growing_proposal(fittings, unit, call.context))
     performed = perform(unit, call.flow, call.arguments, call.prepared, call.warnings)
-    decision = govern(fittings, call.context, call.flow, performed.plan)
+    decision = govern(fittings, call.context, call.flow, performed.plan, call.expected)
     outcome = _recorded(fittings, call, unit, performed, decision)
     if call.context.dry_run:
         unit.rewind()

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from os import urandom
 from typing import NamedTuple
+
+from engross.chance import drawn
 
 MAX_MEMBERS = 32
 MAX_STATE = 4096
@@ -30,8 +31,8 @@ class Trace(NamedTuple):
     @classmethod
     def new(cls) -> Trace:
         """A trace that starts here."""
-        drawn = urandom(24).hex()
-        return cls(drawn[:32], drawn[32:])
+        ids = drawn(24).hex()
+        return cls(ids[:32], ids[32:])
 
     @classmethod
     def from_headers(cls, traceparent: object = None, tracestate: object = None) -> Trace:
@@ -43,7 +44,7 @@ class Trace(NamedTuple):
         # A later version may append fields; version 00 may not, and ff is forbidden.
         if version == "ff" or (version == "00" and more) or trace_id == _NO_TRACE or parent == _NO_SPAN:
             return cls.new()
-        return cls(trace_id, urandom(8).hex(), parent, bool(int(flags, 16) & 1), _carried(tracestate))
+        return cls(trace_id, drawn(8).hex(), parent, bool(int(flags, 16) & 1), _carried(tracestate))
 
     @classmethod
     def restored(
@@ -57,7 +58,7 @@ class Trace(NamedTuple):
 
     def child(self) -> Trace:
         """A span of its own under this one."""
-        return Trace(self.trace_id, urandom(8).hex(), self.span_id, self.sampled, self.tracestate)
+        return Trace(self.trace_id, drawn(8).hex(), self.span_id, self.sampled, self.tracestate)
 
     @property
     def traceparent(self) -> str:

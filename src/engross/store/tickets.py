@@ -79,7 +79,13 @@ class LoopTicket(Ticket):
     __slots__ = ("future", "loop", "turn")
 
     def __init__(self, tenant: str, work: WriteWork[Any], loop: AbstractEventLoop, tentative: bool = False) -> None:
-        super().__init__(tenant, work, tentative)
+        # As for any ticket; a call of it would take as long as all of this.
+        self.tenant = tenant
+        self.tentative = tentative
+        self.work = work
+        self.attempts = 0
+        self.seconds = None
+        self.value = self.error = None
         self.loop = loop
         self.future: Future[Any] = loop.create_future()
         self.turn: Turn | None = None

@@ -72,7 +72,7 @@ class SqliteTransaction(Selecting):
     def rows(self, sql: str, params: Params) -> list[Row]:
         """All rows of a query."""
         try:
-            return super().rows(sql, params)
+            return Selecting.rows(self, sql, params)
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise
