@@ -46,7 +46,8 @@ LARGEST_BATCH = 64
 ATTEMPTS = 3
 GRACE_SECONDS = 0.5
 
-Queue = SimpleQueue["Ticket | None"]
+Queue = SimpleQueue["Sequence[Ticket] | None"]
+"""What was handed in together is one entry: sixteen would cost as much as a statement."""
 
 
 class Spoilt(BaseException):
@@ -167,17 +168,17 @@ class Shift:
     def _work(self) -> None:
         self._run(self.batch)
         while not self.deposed:
-            ticket = self.queue.get()
-            if ticket is None:
+            tickets = self.queue.get()
+            if tickets is None:
                 self.finished.set()
                 return
-            self._run([ticket])
+            self._run(tickets)
 
-    def _run(self, tickets: list[Ticket]) -> None:
+    def _run(self, tickets: Sequence[Ticket]) -> None:
         while tickets and not self.deposed:
             tickets = self._batch(tickets)
 
-    def _batch(self, tickets: list[Ticket]) -> list[Ticket]:
+    def _batch(self, tickets: Sequence[Ticket]) -> list[Ticket]:
         """Run the given units and all that wait; return those that must run again."""
         self.batch = [*tickets]
         try:
@@ -319,15 +320,15 @@ class Shift:
 
 
 def waiting(queue: Queue, most: int) -> list[Ticket]:
-    """The units that wait, without the end of the queue."""
+    """The units that wait, about so many of them, without the end of the queue."""
     found: list[Ticket] = []
     with suppress(Empty):
         while len(found) < most:
-            ticket = queue.get_nowait()
-            if ticket is None:
+            tickets = queue.get_nowait()
+            if tickets is None:
                 queue.put(None)
                 break
-            found.append(ticket)
+            found += tickets
     return found
 
 
@@ -351,14 +352,14 @@ class Writer:
         with self._door:
             if self._closed:
                 raise unavailable()
-            self._queue.put(ticket)
+            self._queue.put([ticket])
 
     def put_all(self, tickets: Sequence[Ticket]) -> None:
         """Queue what an event loop collected."""
         with self._door:
             if not self._closed:
-                for ticket in tickets:
-                    self._queue.put(ticket)
+                for start in range(0, len(tickets), LARGEST_BATCH):
+                    self._queue.put(tickets[start : start + LARGEST_BATCH])
                 return
         for ticket in tickets:
             ticket.error = unavailable()
