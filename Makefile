@@ -29,7 +29,7 @@ run: $(STAMP) ## a walk through the product, then the office is served until you
 	@$(BIN)/engross serve --data engross-data --port $(PORT)
 
 test: check ## every check and every test, on all cores; messages are hashes in all but those that show them to people
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+	$(BIN)/python -m pytest --numprocesses=auto --maxprocesses=8 --dist=worksteal
 
 check: $(STAMP) ## format, lint, types, import arrows, reply rules, generated pages
 	$(BIN)/ruff format --check .

@@ -134,6 +134,27 @@ def test_a_missing_server_is_a_failure_where_nobody_reads_the_summary(
     pytester.runpytest_inprocess("-p", "no:hypothesispytest", "-p", "tests.conftest").assert_outcomes(errors=1)
 
 
+FAR_AWAY = """
+from tests.bed.programs import Unavailable
+from tests.conftest import _obtain
+
+def gone(): raise Unavailable("nobody brought one")
+
+def test_of_a_thing(request): _obtain(request.config, "a thing", gone)
+"""
+
+
+def test_what_one_of_several_workers_misses_is_told_as_loudly(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    pytester.makepyfile(FAR_AWAY)
+    result = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "tests.conftest", "-n", "1")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*NOT TESTED: a thing*", "*because: nobody brought one*"])
+
+
 SPOKEN = """
 import pytest
 from engross.replies import REGISTRY
