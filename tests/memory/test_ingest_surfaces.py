@@ -119,6 +119,19 @@ def test_a_file_beyond_the_limit_is_too_large(way, office):
     assert told["details"]["max_size_bytes"] == 52_428_800
 
 
+@pytest.mark.requirement("MEM-01")
+def test_a_call_that_is_refused_before_it_is_read_is_told_in_the_same_envelope(office):
+    with office.client(office.owner) as client:
+        large = client.post("/v1/memory/ingest", content=b" " * 5_000_000, headers={"Content-Type": "application/json"})
+        nowhere = client.post("/v1/memory/ingets", json={})
+    with office.client("egr_nobody") as client:
+        stranger = client.post("/v1/memory/ingest", json={})
+    assert [answer.status_code for answer in (large, nowhere, stranger)] == [413, 404, 401]
+    assert "content_hash" in error(large.json())["details"]["suggestions"]["hint"]
+    assert error(nowhere.json())["code"] == "UNKNOWN_OPERATION"
+    assert error(stranger.json())["code"] == "AUTH_INVALID"
+
+
 def test_what_works_works_alike(way):
     first = way.call("memory.submit-payload", NOTE)
     assert set(first) >= {"payload_id", "payload_content_id", "payload_submission_id", "created", "message"}

@@ -66,7 +66,7 @@ class Talk:
         self._offices.close()
 
     async def _live(self) -> None:
-        lines = Lines(await source_of(os.fdopen(self._input[0], "rb", buffering=0)), 1 << 20, b"0")
+        lines = Lines(await source_of(os.fdopen(self._input[0], "rb", buffering=0)), 1 << 20)
         pen = await pen_for(os.fdopen(self._output[1], "wb", buffering=0))
         await converse(self._desk, CURATOR, lines, pen, lane=self._lane)
         await pen.finish(1.0)

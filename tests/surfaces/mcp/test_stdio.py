@@ -140,11 +140,44 @@ def test_blank_lines_mean_nothing(talk: Talk) -> None:
     assert talk.key("listBooks") == "READ_OK"
 
 
-def test_a_line_that_is_too_long_is_refused_and_forgotten(talk: Talk) -> None:
+LARGE = b"x" * 17_000_000
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"%s"}}', 7),
+        (b'{"method":"ping","params":{"x":"%s"},"jsonrpc":"2.0","id":"seven"}', "seven"),
+        (b'{"params": {"x": "%s"}, "id": -8, "method": "ping"}\r', -8),
+        (b'{"params":{"x":"%s","id":9}}', None),
+        (b'{"params":{"x":"%s"},"id":[9]}', None),
+        (b"%s", None),
+    ],
+)
+def test_a_line_that_is_too_long_is_refused_under_its_id_and_forgotten(
+    talk: Talk, line: bytes, number: int | str | None
+) -> None:
     talk.ask("tools/list")
-    talk.pipe.write(b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"' + b"x" * 17_000_000 + b'"}}')
+    talk.pipe.write(line % LARGE)
     refused = talk.pipe.read()
-    assert (refused["id"], refused["error"]["code"]) == (None, INVALID_REQUEST)
+    assert (refused["id"], refused["error"]["code"]) == (number, INVALID_REQUEST)
+    assert "16777216" in refused["error"]["message"]
+    assert talk.key("listBooks") == "READ_OK"
+
+
+@pytest.mark.parametrize("ends_with_id", [False, True])
+def test_a_call_that_is_too_long_gets_a_reply(talk: Talk, ends_with_id: bool) -> None:
+    talk.ask("tools/list")
+    params = {"name": "addBook", "arguments": {"title": LARGE.decode()}, **talk.meta}
+    told = {"jsonrpc": "2.0", "id": "long", "method": "tools/call"}
+    message = {"method": told.pop("method"), "params": params, **told} if ends_with_id else {**told, "params": params}
+    talk.pipe.write(json.dumps(message).encode())
+    answer = talk.pipe.read()
+    assert answer["id"] == "long"
+    assert answer["result"]["isError"] is True
+    refused = answer["result"]["structuredContent"]
+    assert refused["reply"]["message_key"] == "LIMIT_EXCEEDED"
+    assert "content_hash" in json.dumps(refused)
     assert talk.key("listBooks") == "READ_OK"
 
 

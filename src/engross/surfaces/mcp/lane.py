@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from engross import __version__
 from engross.flows import Flow, Tool
 from engross.office import confirm_token
-from engross.replies import Reply, codes, mcp_result
+from engross.replies import codes, mcp_result
 
 from .calling import may_speak
 from .guide import GUIDES
@@ -101,7 +101,7 @@ class Lane:
         if answer.code == codes.INPUT_REQUIRED or (_can_ask(request.meta) and confirm_token(answer) is not None):
             # The SDK's side knows how to ask.
             return None
-        return _message(request, answer)
+        return message(request.id, mcp_result(answer, request.flow.dialect))
 
     def plain(self, body: bytes) -> Plain | None:
         """The request that a message is, if it is plain."""
@@ -211,9 +211,10 @@ def _may_ask(flow: Flow) -> bool:
     return may_speak(flow) or flow.tier >= RISKY or flow.risk is not None
 
 
-def _message(request: Plain, answer: Reply) -> bytes:
-    result = {"resultType": "complete", **mcp_result(answer, request.flow.dialect), "_meta": SERVER}
-    return orjson.dumps({"jsonrpc": "2.0", "id": request.id, "result": result})
+def message(number: str | int, result: Mapping[str, Any], *, is_modern: bool = True) -> bytes:
+    """The message with a result. In the later era it says that it is whole, and whose it is."""
+    whole = {"resultType": "complete", **result, "_meta": SERVER} if is_modern else result
+    return orjson.dumps({"jsonrpc": "2.0", "id": number, "result": whole})
 
 
 async def send_json(send: Send, status: int, body: bytes) -> None:

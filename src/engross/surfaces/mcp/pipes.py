@@ -16,6 +16,8 @@ from stat import S_ISFIFO, S_ISSOCK
 from typing import BinaryIO, NamedTuple, Protocol
 
 READ_SIZE = 64 * 1024
+ENDS = 4096
+"""So much of either end of a line that is too long is kept."""
 
 
 class Wire(NamedTuple):
@@ -57,32 +59,41 @@ class _Source(Protocol):
         """Some bytes; none at the end."""
 
 
+class Overlong(NamedTuple):
+    """A line that is too long: its two ends are all that is kept of it."""
+
+    head: bytes
+    tail: bytes
+
+
 class Lines:
-    """Lines of at most so many bytes. A longer one comes as `too_long`, without its content; blank ones are skipped."""
+    """Lines of at most so many bytes. Of a longer one come its ends; blank ones are skipped."""
 
-    def __init__(self, source: _Source, most: int, too_long: bytes) -> None:
+    def __init__(self, source: _Source, most: int) -> None:
         self._source = source
-        self._most = most
-        self._too_long = too_long
+        self.most = most
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        pending, skipping = bytearray(), False
+    async def __aiter__(self) -> AsyncIterator[bytes | Overlong]:
+        pending, head = bytearray(), b""
         while chunk := await self._source.read(READ_SIZE):
             *ended, rest = chunk.split(b"\n")
             for part in ended:
-                line = bytes(pending + part)
-                pending.clear()
-                if skipping or len(line) > self._most:
-                    yield self._too_long
-                elif line.strip():
+                pending += part
+                line = self._line(pending, head)
+                pending, head = bytearray(), b""
+                if line is not None:
                     yield line
-                skipping = False
             pending += rest
-            if len(pending) > self._most:
-                pending.clear()
-                skipping = True
-        if pending.strip():
-            yield bytes(pending)
+            if len(pending) > self.most:
+                head = head or bytes(pending[:ENDS])
+                del pending[:-ENDS]
+        if (line := self._line(pending, head)) is not None:
+            yield line
+
+    def _line(self, pending: bytearray, head: bytes) -> bytes | Overlong | None:
+        if head or len(pending) > self.most:
+            return Overlong(head or bytes(pending[:ENDS]), bytes(pending[-ENDS:]))
+        return bytes(pending) if pending.strip() else None
 
 
 class Pen:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
+    ErrorData,
+    RequestId,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from engross.flows import nearest, shortened
@@ -15,6 +22,12 @@ from .window import RequestContext, Visit
 
 RESOURCE_NOT_FOUND = -32002
 """What the handshake era calls a resource that is not there; later it is a parameter that does not fit."""
+
+
+def error_line(number: RequestId | None, error: ErrorData) -> bytes:
+    """The message with an error."""
+    told = error.model_dump(by_alias=True, exclude_unset=True)
+    return orjson.dumps({"jsonrpc": "2.0", "id": number, "error": told})
 
 
 def is_modern(context: RequestContext) -> bool:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import anyio
 import mcp_types as types
-import orjson
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
@@ -22,8 +21,9 @@ from mcp_types import CONNECTION_CLOSED, ErrorData
 from engross.replies import Trace, record_crash
 
 from .lane import METHOD, Lane, Plain
-from .pipes import Lines, Pen
-from .protocol import crashed
+from .overlong import Refusing
+from .pipes import Lines, Overlong, Pen
+from .protocol import crashed, error_line
 
 _TAKEN_BACK = "notifications/cancelled"
 _GONE = ErrorData(code=CONNECTION_CLOSED, message="Connection closed")
@@ -42,10 +42,11 @@ class Running(NamedTuple):
 class Sorting:
     """The lines that are left for the SDK. When they end, the calls that were answered without it have ended too."""
 
-    def __init__(self, lines: Lines, lane: Lane, pen: Pen, parting_seconds: float) -> None:
+    def __init__(self, lines: Lines, lane: Lane, refusing: Refusing, pen: Pen, parting_seconds: float) -> None:
         """`parting_seconds` is how long calls may go on when there are no more lines."""
         self._lines = lines
         self._lane = lane
+        self._refusing = refusing
         self._pen = pen
         self._parting_seconds = parting_seconds
         self._is_modern: bool | None = None
@@ -78,6 +79,9 @@ class Sorting:
         with suppress(anyio.BrokenResourceError):
             async with left:
                 async for line in self._lines:
+                    if isinstance(line, Overlong):
+                        await self._pen.write_line(self._refusing.answer(line, is_modern=bool(self._is_modern)))
+                        continue
                     request = self._lane.plain(line) if self._is_modern else None
                     if request is None or not self._begun(request, line, left):
                         await left.send(line)
@@ -98,7 +102,7 @@ class Sorting:
         except Exception as crash:
             trace = Trace.new()
             record_crash(trace.trace_id, crash, METHOD)
-            answer = _error(request.id, crashed(trace.trace_id).error)
+            answer = error_line(request.id, crashed(trace.trace_id).error)
         if answer is None:
             await left.send(line)
             self._running.pop(number, None)
@@ -118,13 +122,8 @@ class Sorting:
             await asyncio.wait([call.task for call in self._running.values()], timeout=self._parting_seconds)
         for number in list(self._running):
             if (call := self._give_up(number)) is not None:
-                await self._pen.write_line(_error(call.id, _GONE))
+                await self._pen.write_line(error_line(call.id, _GONE))
 
 
 def _no_header(name: str) -> None:
     """A pipe has no headers."""
-
-
-def _error(number: types.RequestId, error: ErrorData) -> bytes:
-    told = error.model_dump(by_alias=True, exclude_unset=True)
-    return orjson.dumps({"jsonrpc": "2.0", "id": number, "error": told})

@@ -1,7 +1,8 @@
 """MCP over standard input and output: one client, which is whoever started the process.
 
 Lines are read as bytes, so that broken UTF-8 is refused instead of being mended into something else. One that is no
-message is answered with the protocol's own error. When the client closes our input, what it asked before is answered.
+message is answered with the protocol's own error, and one that is too long by whoever its ends say is asked. When the
+client closes our input, what it asked before is answered.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from engross.calls import Caller
 from engross.surfaces.desk import Desk
 
 from .lane import Lane
+from .overlong import Refusing
 from .pipes import Lines, Pen, claimed, pen_for, source_of
 from .server import make_server
 from .sorting import Sorting
@@ -29,7 +31,6 @@ from .window import Window
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest line. Larger files go in by REST or the command line."""
-TOO_LONG = b'"a line that is too long"'
 PARTING_SECONDS = 5.0
 """How long calls may go on when the client has nothing more to say."""
 
@@ -39,7 +40,7 @@ ENDLESS = ("subscriptions/listen",)
 async def serve_stdio(desk: Desk, caller: Caller) -> None:
     """Serve one client until it closes our standard input."""
     with claimed() as wire:
-        lines = Lines(await source_of(wire.incoming), MOST_BYTES, TOO_LONG)
+        lines = Lines(await source_of(wire.incoming), MOST_BYTES)
         pen = await pen_for(wire.outgoing)
         try:
             await converse(desk, caller, lines, pen)
@@ -51,7 +52,7 @@ async def converse(desk: Desk, caller: Caller, lines: Lines, pen: Pen, lane: typ
     """Answer what comes in lines until they end; `lane` is the short way for plain calls."""
     window = Window(desk, lambda: caller, "mcp-stdio")
     server = make_server(*window)
-    sorting = Sorting(lines, lane(window), pen, PARTING_SECONDS)
+    sorting = Sorting(lines, lane(window), Refusing(window, lines.most), pen, PARTING_SECONDS)
     async with stdio_server(cast(Any, sorting), cast(Any, pen)) as (reading, writing):
         unanswered = Unanswered()
         answers = Answers(writing, unanswered)

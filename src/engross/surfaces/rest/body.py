@@ -11,6 +11,7 @@ import orjson
 from starlette.types import Receive
 
 from engross.replies import Invalid, codes
+from engross.surfaces.oversize import too_large
 
 from .asked import Asked
 
@@ -40,7 +41,7 @@ async def pieces(asked: Asked, receive: Receive, most: int, seconds: float) -> A
         piece: bytes = message.get("body", b"")
         size += len(piece)
         if size > most:
-            raise too_large(most)
+            raise too_large(most, hint=None)
         if piece:
             yield piece
         if not message.get("more_body", False):
@@ -51,12 +52,7 @@ def refuse_larger(asked: Asked, most: int) -> None:
     """Refuse a body that says itself that it is too large, before any of it has come."""
     declared = asked.headers.get(b"content-length", b"")
     if declared.isdigit() and int(declared[:20]) > most:
-        raise too_large(most)
-
-
-def too_large(most: int) -> Invalid:
-    """There is more than may be sent at once."""
-    return Invalid(codes.LIMIT_EXCEEDED, {"what": "The number of bytes in the body", "limit": most})
+        raise too_large(most, hint=None)
 
 
 async def read_json(asked: Asked, receive: Receive, most: int, seconds: float) -> Any:

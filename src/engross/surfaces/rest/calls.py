@@ -58,6 +58,13 @@ class Calls:
             answer = await self._desk.call(caller, ref, arguments, "rest", **trace, **options)
         await self._answered(scope, send, asked, flow, answer, dry_run=options.get("dry_run", False))
 
+    def dialect_of(self, namespace: str, flow: str) -> str:
+        """In which dialect a flow answers; one that is not there, in that of its neighbours."""
+        known = self._known().get(f"{namespace}.{flow}")
+        if known is not None:
+            return known.dialect
+        return next((one.dialect for one in self._flows.values() if one.aggregate.namespace == namespace), "plain")
+
     def _known(self) -> dict[str, Flow]:
         if self._edition != self._desk.edition:
             self._edition = self._desk.edition
@@ -99,7 +106,7 @@ class Calls:
             scope,
             send,
             answer,
-            dialect="plain" if flow is None else flow.dialect,
+            dialect=self.dialect_of(**scope["path_params"]),
             base=self._base,
             headers=headers,
             if_match=b"if-match" in asked.headers,

@@ -59,3 +59,8 @@ class Rest(Router):
             return super().__call__(scope, receive, send)
         scope["path_params"] = found.groupdict()
         return self._calls(scope, receive, send)
+
+    def dialect_of(self, path: str) -> str:
+        """The dialect of the flow at a path: also what is refused before it is called answers in it."""
+        found = _FLOW.fullmatch(path)
+        return "plain" if found is None else self._calls.dialect_of(**found.groupdict())

@@ -85,7 +85,15 @@ class App:
             METADATA + MCP: pages.mcp_metadata,
         }
         self._deadline = float("inf")
-        self.guard = Guard(self._route, names, settings, office.door.admit, nobody=nobody, note=self._note)
+        self.guard = Guard(
+            self._route,
+            names,
+            settings,
+            office.door.admit,
+            nobody=nobody,
+            note=self._note,
+            dialect_of=self._rest.dialect_of,
+        )
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
         """Answer a request, or live a life."""

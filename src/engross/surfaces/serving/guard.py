@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engross.calls import Caller
 from engross.office import Settings
 from engross.replies import Failed, Invalid, Reply, Trace, codes, record_crash, reply_of
+from engross.surfaces.oversize import UPLOAD, too_large
 from engross.surfaces.presence import CALLER
 from engross.surfaces.rest.answers import send_empty, send_reply
 
@@ -43,13 +44,23 @@ _HEADER_NAMES = re.compile(r"[A-Za-z0-9, -]{1,1000}")
 
 Admit = Callable[[str | None], Awaitable[Caller]]
 Noting = Callable[[Reply, Scope], None]
+Dialects = Callable[[str], str]
+"""The dialect in which answers are given at a path."""
 
 
 class Guard:
     """Lets requests through to an application, each with its caller."""
 
     def __init__(
-        self, app: ASGIApp, names: Names, settings: Settings, admit: Admit, *, nobody: Caller | None, note: Noting
+        self,
+        app: ASGIApp,
+        names: Names,
+        settings: Settings,
+        admit: Admit,
+        *,
+        nobody: Caller | None,
+        note: Noting,
+        dialect_of: Dialects = lambda path: "plain",
     ) -> None:
         """`nobody` is who everybody is when there are no credentials; `note` is told of every refusal."""
         self._app = app
@@ -57,6 +68,7 @@ class Guard:
         self._admit = admit
         self._nobody = nobody
         self._note = note
+        self._dialect_of = dialect_of
         self._base = public_base(settings)
         self._most_requests = settings.most_requests
         self._limits = {
@@ -139,12 +151,12 @@ class Guard:
         if head.length is None and not head.chunked:
             return receive
         kind = MCP if head.path.startswith(MCP) else UPLOADS if head.path.startswith(UPLOADS) else ""
-        limit = self._limits[kind]
+        limit, hint = self._limits[kind], None if kind == UPLOADS else UPLOAD
         if head.length is not None:
             if head.length > limit:
-                raise too_large(limit)
+                raise too_large(limit, hint=hint)
             return receive
-        return _Counted(receive, limit)
+        return _Counted(receive, limit, hint)
 
     async def _introduce(self, scope: Scope, head: Head) -> Caller | None:
         """Find out who is calling, where that matters. A credential is wanted wherever nothing else is said."""
@@ -178,7 +190,8 @@ class Guard:
             record_crash(trace.trace_id, failure, f"{scope['method']} {scope['path'][:LONGEST_PATH]}")
         self._note(answer, scope)
         if not answering.started:
-            await send_reply(scope, answering, answer, base=self._base, headers=self._headers(scope, answer))
+            dialect, headers = self._dialect_of(scope["path"]), self._headers(scope, answer)
+            await send_reply(scope, answering, answer, dialect=dialect, base=self._base, headers=headers)
 
     async def _break_off(self, scope: Scope, answering: Answering) -> None:
         """The office closes, and this took too long, or was a stream that has no end of its own."""
@@ -206,29 +219,25 @@ class Guard:
 class _Counted:
     """A body of unknown length, until it is over the limit."""
 
-    __slots__ = ("_left", "_limit", "_receive")
+    __slots__ = ("_hint", "_left", "_limit", "_receive")
 
-    def __init__(self, receive: Receive, limit: int) -> None:
+    def __init__(self, receive: Receive, limit: int, hint: str | None) -> None:
         self._receive = receive
         self._limit = self._left = limit
+        self._hint = hint
 
     async def __call__(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
             self._left -= len(message.get("body", b""))
             if self._left < 0:
-                raise too_large(self._limit)
+                raise too_large(self._limit, hint=self._hint)
         return message
 
 
 def base_of(scope: Scope, base: str) -> str:
     """What comes before the path, as the caller sees it. The Host header is one that we answer to."""
     return base or f"{scope['scheme']}://{header(scope, b'host')}"
-
-
-def too_large(limit: int) -> Invalid:
-    """There is more in the body than we take."""
-    return Invalid(codes.LIMIT_EXCEEDED, {"what": "The body of the request", "limit": limit})
 
 
 async def _permit(scope: Scope, send: Send) -> None:

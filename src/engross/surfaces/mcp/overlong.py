@@ -1,0 +1,73 @@
+"""Answers to lines that are too long to be read.
+
+A client waits for the answer to its request, so its id is looked for at the two ends of the line: libraries write the
+short members of a message before its parameters or behind them. Whatever else the line may say is not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import NamedTuple
+
+import orjson
+from mcp_types import INVALID_REQUEST, ErrorData
+
+from engross.flows import Flow
+from engross.replies import mcp_result, reply_of
+from engross.surfaces.oversize import too_large
+
+from .lane import METHOD, message
+from .pipes import Overlong
+from .protocol import error_line
+from .window import Visit, Window, circumstances
+
+_SHORT = rb'"(jsonrpc|id|method)"\s*:\s*("[\x20\x21\x23-\x5b\x5d-\x7e]{0,200}"|0|-?[1-9][0-9]{0,17})'
+_MEMBER = re.compile(_SHORT)
+_BEGINNING = re.compile(rb"\s*\{\s*(?:" + _SHORT + rb"\s*,\s*)*")
+_END = re.compile(rb"\}(?:\s*,\s*" + _SHORT + rb")*\s*\}\s*\Z")
+_TOOL = re.compile(rb'"params"\s*:\s*\{\s*"name"\s*:\s*"([\x20\x21\x23-\x5b\x5d-\x7e]{1,200})"')
+
+
+class Sender(NamedTuple):
+    """What the ends of a line say about the request that it is."""
+
+    id: str | int | None
+    method: str | None
+    tool: str | None
+
+
+def sender_of(line: Overlong) -> Sender:
+    """Who waits for an answer, as far as it can be told."""
+    ends = _BEGINNING.match(line.head), _END.search(line.tail)
+    members = b"".join(found.group() for found in ends if found is not None)
+    short = {name: orjson.loads(value) for name, value in _MEMBER.findall(members)}
+    tool = _TOOL.search(line.head)
+    return Sender(short.get(b"id"), short.get(b"method"), None if tool is None else tool[1].decode())
+
+
+class Refusing:
+    """Answers what cannot be read."""
+
+    def __init__(self, window: Window, most: int) -> None:
+        self._window = window
+        self._most = most
+
+    def answer(self, line: Overlong, *, is_modern: bool) -> bytes:
+        """A Reply to who calls a tool; the protocol's own error to everybody else."""
+        sender = sender_of(line)
+        flow = self._flow(sender)
+        if flow is None or sender.id is None:
+            error = ErrorData(
+                code=INVALID_REQUEST, message=f"Invalid request: a message has at most {self._most} bytes"
+            )
+            return error_line(sender.id, error)
+        window = self._window
+        visit = Visit(window.desk, window.who(), window.surface, circumstances({}, lambda name: None))
+        refusal = reply_of(too_large(self._most, what="The number of bytes in a message"))
+        answer = visit.settle(refusal, flow.ref, None, time.perf_counter())
+        return message(sender.id, mcp_result(answer, flow.dialect), is_modern=is_modern)
+
+    def _flow(self, sender: Sender) -> Flow | None:
+        tool = self._window.desk.find(sender.tool) if sender.method == METHOD and sender.tool else None
+        return None if tool is None else tool.flow
