@@ -1,6 +1,6 @@
 """Governance: what becomes of a call that is well formed. Committed, proposed or denied, and how often."""
 
-from .audience import Audience, audience_of
+from .audience import Audience, audience_of, reviews
 from .diff import diff, diff_text, difference
 from .grant import Grant
 from .judgement import refusal
@@ -48,5 +48,6 @@ __all__ = [
     "proposals_aggregate",
     "proposals_touching",
     "refusal",
+    "reviews",
     "seen_proposals",
 ]

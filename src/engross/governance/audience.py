@@ -36,9 +36,14 @@ class Audience(NamedTuple):
         return condition, {**own, **open_to_all}
 
 
+def reviews(principal: Principal) -> bool:
+    """Whether it is a person who decides about others' proposals, and so sees everything."""
+    return principal.type == "human" and not REVIEWERS.isdisjoint(principal.roles)
+
+
 def audience_of(catalogue: Catalogue, principal: Principal) -> Audience | None:
     """What somebody sees only in part; None for a person who reviews, and sees everything."""
-    if principal.type == "human" and not REVIEWERS.isdisjoint(principal.roles):
+    if reviews(principal):
         return None
     return Audience(principal.likes, catalogue.everybodys)
 

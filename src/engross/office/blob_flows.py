@@ -3,6 +3,9 @@
 Bytes come in beside the pipeline, since they would not fit through it; that they came is a write like any other.
 Whoever received them vouches for them with a token, so that nobody can put on the record, and then fetch, bytes of
 which they know no more than the digest.
+
+A file belongs to whoever uploaded it, and is shown to them, to their agent, and to the people who review. Of those who
+bring the same bytes each has an entry of their own.
 """
 
 import hmac
@@ -13,6 +16,7 @@ from typing import Annotated, Any, cast
 from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described, Example, Semantics
+from engross.governance import reviews
 from engross.ledger import Fact, Reader, State, Unit, last_version
 from engross.replies import Invalid, codes
 from engross.store import Blobs
@@ -29,8 +33,26 @@ CREATE TABLE kept_blobs (
     PRIMARY KEY (tenant, content_hash)
 )$clustered;
 """
+HOLDERS = """
+CREATE TABLE blob_holders (
+    tenant       $text NOT NULL,
+    content_hash $text NOT NULL,
+    owner        $text NOT NULL,
+    version      $integer NOT NULL,
+    size         $integer NOT NULL,
+    media_type   $text NOT NULL,
+    name         $text NOT NULL,
+    kept_at      $text NOT NULL,
+    PRIMARY KEY (tenant, content_hash, owner)
+)$clustered;
+"""
+TABLE_NAMES = ("kept_blobs", "blob_holders")
+STEPS = (("kept blobs", TABLES), ("whose they are", HOLDERS))
 COLUMNS = "content_hash, version, size, media_type, name, kept_at"
-FIND = f"SELECT {COLUMNS} FROM kept_blobs WHERE tenant = :tenant AND content_hash = :content_hash"
+OWNER = "owner"
+_UNDER = "WHERE tenant = :tenant AND content_hash = :content_hash"
+_FIRST = f"SELECT {COLUMNS} FROM kept_blobs {_UNDER}"
+_OWN = f"SELECT {COLUMNS} FROM blob_holders {_UNDER} AND owner = :owner"
 KEPT = "BlobKept"
 TOKEN_SIZE = 2 * sha256().digest_size
 MEDIA_TYPE = r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+\-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+\-]*$"
@@ -102,6 +124,11 @@ MADE_UP: dict[str, object] = {
 }
 
 
+def own_blob(reader: Reader, content_hash: str) -> dict[str, Any] | None:
+    """What is on the record about a file that the caller, or the person whose agent calls, has uploaded."""
+    return reader.row(_OWN, content_hash=content_hash, owner=reader.context.principal.stands_for)
+
+
 def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: Callable[[], Vouching]) -> None:
     """The flows by which uploaded files get on the record, and are found there."""
 
@@ -115,13 +142,14 @@ def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: C
         examples=[Example("Bytes that never came", MADE_UP, reply="TOKEN_INVALID")],
     )
     def keep_blob(unit: Unit, arguments: KeepBlob) -> OneBlob:
-        """Put an uploaded file on the record. One that is there already stays as it is."""
+        """Put an uploaded file on the record. One that is yours already stays as it is."""
         content_hash = arguments["content_hash"]
-        if (found := unit.row(FIND, content_hash=content_hash)) is not None:
+        if (found := own_blob(unit, content_hash)) is not None:
             return {"blob": _shown(found)}
         kept = {name: arguments[name] for name in ("size", "media_type", "name")}
         follows = last_version(unit, record.namespace, content_hash)
-        unit.append(KEPT, content_hash, follows, kept, fields=kept)
+        stated = {**kept, OWNER: unit.context.principal.stands_for}
+        unit.append(KEPT, content_hash, follows, stated, fields=kept)
         return {"blob": _shown({"content_hash": content_hash, "version": follows + 1, **kept, "kept_at": unit.now})}
 
     @keep_blob.prepare
@@ -142,22 +170,35 @@ def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: C
         examples=[Example("No such file", {"content_hash": NOWHERE}, reply="RECORD_NOT_FOUND")],
     )
     def get_blob(reader: Reader, arguments: GetBlob) -> OneBlob:
-        """Show what is on the record about an uploaded file."""
-        found = reader.row(FIND, content_hash=arguments["content_hash"])
+        """Show what is on the record about a file that you uploaded."""
+        found = own_blob(reader, arguments["content_hash"])
+        if found is None and reviews(reader.context.principal):
+            found = reader.row(_FIRST, content_hash=arguments["content_hash"])
         if found is None:
             raise _not_found(arguments["content_hash"])
         return {"blob": _shown(found)}
 
     @record.applies(KEPT)
     def blob_kept(state: State, fact: Fact) -> None:
+        told = dict(fact.payload or {})
+        owner = told.pop(OWNER, None)
+        row = {"content_hash": fact.subject, "version": fact.version, "kept_at": fact.time, **told}
+        values = ":content_hash, :version, :size, :media_type, :name, :kept_at"
         state.execute(
-            f"INSERT INTO kept_blobs (tenant, {COLUMNS})"
-            " VALUES (:tenant, :content_hash, :version, :size, :media_type, :name, :kept_at)",
-            content_hash=fact.subject,
-            version=fact.version,
-            kept_at=fact.time,
-            **(fact.payload or {}),
+            f"INSERT INTO kept_blobs (tenant, {COLUMNS}) VALUES (:tenant, {values}) ON CONFLICT DO NOTHING", **row
         )
+        if owner is not None:
+            # Before files had owners, they were everybody's; now they are shown to the people who review.
+            state.execute(
+                f"INSERT INTO blob_holders (tenant, owner, {COLUMNS}) VALUES (:tenant, :owner, {values})",
+                owner=owner,
+                **row,
+            )
+
+    @record.erases
+    def blob_erased(state: State, fact: Fact) -> None:
+        for table in TABLE_NAMES:
+            state.execute(f"DELETE FROM {table} {_UNDER}", content_hash=fact.subject)
 
 
 def _shown(row: dict[str, Any]) -> Kept:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engross.store import Blobs
 
-from .blob_flows import FIND
+from .blob_flows import own_blob
 
 if TYPE_CHECKING:
     from engross.domains.memory import Uploaded
@@ -28,8 +28,8 @@ class KeptFiles(NamedTuple):
         return self.blobs(tenant).get(content_hash)
 
     def uploaded(self, reader: Reader, content_hash: str) -> Uploaded | None:
-        """What is on the record about an upload, if it is there."""
+        """What is on the record about an upload of the caller's, if there is one."""
         from engross.domains.memory import Uploaded
 
-        row = reader.row(FIND, content_hash=content_hash)
+        row = own_blob(reader, content_hash)
         return Uploaded(row["name"], row["media_type"], row["size"]) if row else None

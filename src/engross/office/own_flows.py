@@ -23,8 +23,7 @@ from engross.ledger import (
 from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Failed, Invalid, Reply, codes
 
-from .blob_flows import TABLES as BLOB_TABLES
-from .blob_flows import Vouching, add_blob_flows
+from .blob_flows import OWNER, STEPS, TABLE_NAMES, Vouching, add_blob_flows
 from .door.flows import may_see_tokens, require_keeper
 from .door.tokens import NAMESPACE as DOOR
 from .offers import offer_prompts, offer_resources
@@ -32,6 +31,8 @@ from .why import add_why
 
 PAGE = 100
 NOWHERE = 2**60
+MOST_LOOKED_AT = 1000
+"""So many facts about a subject tell whose it is."""
 NOBODY = ""
 """Stands for an owner whom nobody knows."""
 
@@ -77,7 +78,7 @@ class EraseSubject(TypedDict):
 
 def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouching]) -> Aggregate:
     """The office's own flows. They need the office they are part of, which comes to be after them."""
-    record = Aggregate("record", "The record", tables=["kept_blobs"], migrations=[("kept blobs", BLOB_TABLES)])
+    record = Aggregate("record", "The record", tables=TABLE_NAMES, migrations=STEPS, owned_by=OWNER)
     add_blob_flows(record, lambda tenant: fittings().blobs(tenant), vouching)
 
     @record.read(
@@ -129,13 +130,10 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
     @record.read(controls=(), examples=[Example("No such commit", {"position": NOWHERE}, reply="RECORD_NOT_FOUND")])
     def get_receipt(reader: Reader, arguments: GetReceipt) -> dict[str, Any]:
         """Show the receipt of a commit: who, by which flow and policy, approved by whom."""
-        receipt = receipt_at(reader.reading, arguments["position"])
-        if receipt is None:
-            raise Invalid(
-                codes.RECORD_NOT_FOUND,
-                {"kind": "receipt", "id": str(arguments["position"])},
-                field="position",
-            )
+        position = arguments["position"]
+        receipt = receipt_at(reader.reading, position)
+        if receipt is None or _is_others(fittings(), reader, position):
+            raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "receipt", "id": str(position)}, field="position")
         return {"receipt": receipt.body, "digest": receipt.digest}
 
     @record.record(
@@ -189,6 +187,12 @@ def _events(fittings: Fittings, reader: Reader, found: list[tuple[Fact, dict[str
             if (owner is None or owner in audience.ids) and (fact.aggregate, fact.subject) not in hidden
         ]
     return [fact.cloudevent(receipt) for fact, receipt in seen]
+
+
+def _is_others(fittings: Fittings, reader: Reader, position: int) -> bool:
+    """Whether a commit stated facts, and none that this caller may see."""
+    stated = [pair for pair in facts_after(reader.reading, position - 1, most=1) if pair[0].position == position]
+    return bool(stated) and not _events(fittings, reader, stated)
 
 
 def _hidden_proposals(reader: Reader, audience: Audience, facts: list[Fact]) -> set[tuple[str, str]]:
@@ -259,7 +263,7 @@ def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Ans
         # A token that is erased is good for nothing, as if it had been revoked.
         require_keeper(fittings, unit.context)
     follows = last_version(unit, aggregate, subject)
-    if not follows:
+    if not follows or not _is_known_to_caller(fittings, unit, aggregate, subject):
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": aggregate, "id": subject[:80]}, field="subject")
     proposals = _telling_about(unit, f"{aggregate}/{subject}")
     if not proposals and is_erased_subject(unit, aggregate, subject):
@@ -269,6 +273,18 @@ def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Ans
         version = find_proposal(unit, proposal_id).version
         gone += erase_subject(unit, NAMESPACE, proposal_id, version)
     return Answer({"subject": subject, "payloads_erased": gone, "proposals_erased": proposals}, codes.ERASED)
+
+
+def _is_known_to_caller(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> bool:
+    """Whether the caller may know of all that was stated about a subject: who may not see it cannot erase it."""
+    audience = audience_of(fittings.catalogue, unit.context.principal)
+    if audience is None:
+        return True
+    if aggregate == NAMESPACE:
+        return subject in seen_proposals(unit, [subject], audience)
+    stated = facts_about(unit.reading, aggregate, subject, after_version=0, most=MOST_LOOKED_AT)
+    owners = {fittings.book.owner(fittings.book.upcast(fact)) for fact, _ in stated}
+    return owners <= {None, *audience.ids}
 
 
 def _telling_about(unit: Unit, subject: str) -> list[str]:

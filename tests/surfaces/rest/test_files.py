@@ -130,7 +130,13 @@ def test_an_upload_joins_the_callers_trace(house: House) -> None:
 
 def test_an_agent_may_upload(house: House) -> None:
     assert upload(house, by="scout").status_code == 201
-    assert fetch(house, by="vera").content == HELLO
+    assert fetch(house, by="scout").content == HELLO
+
+
+def test_a_file_is_for_who_uploaded_it_and_for_the_people_who_review(house: House) -> None:
+    upload(house, by="scout")
+    assert fetch(house).content == HELLO
+    assert (fetch(house, by="vera").status_code, code_of(fetch(house, by="vera"))) == (404, codes.RECORD_NOT_FOUND)
 
 
 def test_a_dry_run_of_an_upload_takes_nothing_in(house: House) -> None:
