@@ -6,7 +6,7 @@ from .context import NO_PINS, SURFACES, Context, Surface
 from .conversation import CONVERSATION, Conversation, Question, ask, can_ask, remark, report, unanswered
 from .decision import Decision, Verdict
 from .ids import derived_id, new_message_id
-from .instant import Clock, days_after, instant, instant_after, now, parse_instant
+from .instant import Clock, days_after, instant, instant_after, now, parse_instant, zoned_instant
 from .overtaken import Overtaken
 from .plan import FactDraft, Plan
 from .principal import ROLES, Principal, PrincipalType, Role
@@ -45,4 +45,5 @@ __all__ = [
     "remark",
     "report",
     "unanswered",
+    "zoned_instant",
 ]

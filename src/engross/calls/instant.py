@@ -26,6 +26,15 @@ def parse_instant(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def zoned_instant(text: str) -> str | None:
+    """The moment that somebody names in ISO 8601 with its zone, as it is stored; None where the text is none."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return None if moment.tzinfo is None else instant(moment)
+    except (ValueError, OverflowError):
+        return None
+
+
 def days_after(text: str, days: int) -> str:
     """The same time of day, so many days later."""
     return _date_after(text[:10], days) + text[10:]

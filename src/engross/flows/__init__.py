@@ -22,6 +22,7 @@ from .facets import Dialect, Effect, Facets, Kind, Posture
 from .fault import SERVER_OWNED, shortened
 from .flow import Flow
 from .limits import LIMITS, Limits
+from .moment import MOMENT, Moment, moment_of
 from .nearest import nearest
 from .prompt import Prompt, PromptArgument
 from .resource import Found, Resource, Topic, as_declared
@@ -40,6 +41,7 @@ __all__ = [
     "CONTROLS",
     "HINTS",
     "LIMITS",
+    "MOMENT",
     "NO_CONTROLS",
     "SERVER_OWNED",
     "Address",
@@ -67,6 +69,7 @@ __all__ = [
     "Later",
     "Limits",
     "Listener",
+    "Moment",
     "NoArguments",
     "Normaliser",
     "Overrides",
@@ -90,6 +93,7 @@ __all__ = [
     "lint",
     "lint_flow",
     "lint_schema",
+    "moment_of",
     "nearest",
     "schema_of",
     "shortened",

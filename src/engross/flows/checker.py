@@ -11,6 +11,7 @@ from .admissible import LARGEST_INTEGER, SMALLEST_INTEGER, admissible
 from .definition import FlowDefinitionError
 from .evaluation import faults_in
 from .fault import MOST_SHOWN, SERVER_OWNED, Fault, Path, is_unknown, misfit, missing, unknown
+from .moment import MOMENT_FORMAT, is_moment
 from .schemas import Schema, rewritten
 
 MOST_LOOKED_AT = 1000
@@ -42,6 +43,7 @@ class Checker:
             # RegexOptions: an engine without backtracking, which no pattern can slow down.
             self._validator = Draft202012Validator(
                 self._compiled,
+                formats={MOMENT_FORMAT: is_moment},
                 validate_formats=True,
                 offline=True,
                 pattern_options=RegexOptions(),

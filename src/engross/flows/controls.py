@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from .checker import Checker
+from .moment import MOMENT, Moment, moment_of
 
 # Every tool shows these, and each word costs a model's context once per tool: what they mean is told at length in
 # docs/flows.md, and to models in the instructions of the MCP server.
@@ -44,9 +45,8 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "maxLength": 2048,
         },
         "as_of": {
-            "type": "integer",
-            "description": "Ledger position.",
-            "minimum": 0,
+            "type": "string",
+            "description": "Position or time.",
         },
     }
 )
@@ -65,7 +65,7 @@ class Controls(NamedTuple):
     proposal_id: str | None = None
     reason: str | None = None
     confirm_token: str | None = None
-    as_of: int | None = None
+    as_of: Moment | None = None
 
 
 NO_CONTROLS = Controls()
@@ -89,13 +89,13 @@ def split(arguments: dict[str, Any], offered: tuple[str, ...]) -> tuple[dict[str
 
 def controls_from(given: dict[str, Any]) -> Controls:
     """The controls that passed the check."""
-    if type(given.get("as_of")) is float:
-        given["as_of"] = int(given["as_of"])
+    if "as_of" in given:
+        given["as_of"] = moment_of(given["as_of"])
     return Controls(**given)
 
 
 @cache
 def control_checker() -> Checker:
     """The checker of all control fields; `split` passes on only those that the flow offers."""
-    fields = {name: dict(schema) for name, schema in CONTROLS.items()}
+    fields = {name: dict(schema) for name, schema in {**CONTROLS, "as_of": MOMENT}.items()}
     return Checker({"type": "object", "properties": fields, "additionalProperties": False}, subject="controls")

@@ -26,6 +26,7 @@ from .keys import (
     purge_keys,
     release_key,
 )
+from .moments import position_at, settled_position
 from .rebuild import rebuild_state, state_digest
 from .receipts import Receipt, latest_receipts, receipt_at, receipt_for, receipts_between
 from .seals import Seal, has_unsealed, last_seal, seal_receipts
@@ -70,6 +71,7 @@ __all__ = [
     "last_version",
     "latest_facts",
     "latest_receipts",
+    "position_at",
     "purge_keys",
     "rebuild_state",
     "receipt_at",
@@ -77,6 +79,7 @@ __all__ = [
     "receipts_between",
     "release_key",
     "seal_receipts",
+    "settled_position",
     "signed_by",
     "state_digest",
     "write_commit",

@@ -104,6 +104,16 @@ def receipt_at(reading: Reading, position: int) -> Receipt | None:
     return _receipt(rows[0]) if rows else None
 
 
+def last_receipt(reading: Reading, *, after: int, upto: int) -> Receipt | None:
+    """The last receipt of a stretch of the ledger."""
+    rows = reading.rows(
+        "SELECT position, digest, body FROM receipts"
+        " WHERE tenant = :tenant AND position > :after AND position <= :upto ORDER BY position DESC LIMIT 1",
+        {"after": after, "upto": upto},
+    )
+    return _receipt(rows[0]) if rows else None
+
+
 def latest_receipts(reading: Reading, most: int) -> list[Receipt]:
     """The last receipts, the latest first."""
     rows = reading.rows(

@@ -17,7 +17,8 @@ _FIT = re.compile(r"[\x21-\x7e]{1,255}")
 
 def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, trace: Trace) -> Context:
     """Build the call's one context. Who asks comes from the credential; the arguments only steer what is asked."""
-    key, commit_mode, proposal_id, reason, confirm_token, as_of = controls
+    # As of which position is known only to whoever looks at the ledger.
+    key, commit_mode, proposal_id, reason, confirm_token, _ = controls
     return Context(
         request.tenant,
         request.principal,
@@ -35,7 +36,7 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         "proposal" if proposal_id else commit_mode,
         confirm_token,
         reason,
-        as_of,
+        None,
         request.dry_run,
         request.break_glass,
         request.pins,

@@ -8,7 +8,7 @@ import orjson
 
 from engross.calls import Answer, Context
 from engross.flows import Checked, Flow
-from engross.ledger import Reader, Unit
+from engross.ledger import Reader, Unit, settled_position
 from engross.replies import Failed, Invalid, Reply, codes, reply
 from engross.store import Reading, Transaction
 
@@ -21,7 +21,8 @@ from .steps import Look, Steps, Work, Write, time_left
 def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[Reply]:
     """Walk the rest of the path of a read flow."""
     arguments = checked.arguments
-    if context.proposal_id is not None and context.as_of is not None:
+    as_of = checked.controls.as_of
+    if context.proposal_id is not None and as_of is not None:
         raise Invalid(
             codes.VALIDATION_ERROR,
             {"problem": "a proposal is about the present: give as_of or proposal_id"},
@@ -29,9 +30,10 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
         )
 
     def on_snapshot(reading: Reading) -> Any:
-        if context.as_of is not None:
-            _refuse_the_future(reading, context.as_of)
-        return flow.handler(Reader(reading, context), arguments)
+        if as_of is None:
+            return flow.handler(Reader(reading, context), arguments)
+        position = settled_position(reading, as_of, context.occurred_at)
+        return flow.handler(Reader(reading, context._replace(as_of=position)), arguments)
 
     def in_draft(transaction: Transaction) -> Any:
         unit = Unit(transaction, context, fittings.book)
@@ -56,18 +58,6 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
             deadline,
         )
     return _reply(as_answer(result), checked, fittings.most_reply_bytes)
-
-
-def _refuse_the_future(reading: Reading, as_of: int) -> None:
-    """What a position shows must never change, so it can only be one that is settled."""
-    settled = reading.watermark()
-    if as_of > settled:
-        raise Invalid(
-            codes.VALIDATION_ERROR,
-            {"problem": "as_of is ahead of the ledger"},
-            field="as_of",
-            suggestions={"latest": settled},
-        )
 
 
 def _reply(answer: Answer, checked: Checked, limit: int) -> Reply:

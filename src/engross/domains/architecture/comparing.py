@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engross.ledger import Reader
+from engross.flows import moment_of
+from engross.ledger import Reader, settled_position
 from engross.replies import Invalid
 
 from .differences import Side, differences
@@ -39,7 +40,13 @@ def _other(reader: Reader, model_id: str, arguments: Arguments, content: Content
     if "other_model_id" not in arguments and "other_as_of" not in arguments:
         hint = "Give other_model_id, other_as_of or a file."
         raise Invalid.many([malformed("/other_model_id", "there is nothing to compare it with", hint)])
-    there = Reader(reader.reading, reader.context._replace(as_of=arguments.get("other_as_of")))
+    as_of = _other_moment(reader, arguments.get("other_as_of"))
+    there = Reader(reader.reading, reader.context._replace(as_of=as_of))
     other = effective_model(there, arguments.get("other_model_id", model_id), "other_model_id")
-    told = {"model_id": other, "as_of": arguments.get("other_as_of")}
+    told = {"model_id": other, "as_of": as_of}
     return Side.stored(there, other), {name: value for name, value in told.items() if value is not None}
+
+
+def _other_moment(reader: Reader, asked: int | str | None) -> int | None:
+    moment = None if asked is None else moment_of(asked)
+    return None if moment is None else settled_position(reader.reading, moment, reader.now, "other_as_of")

@@ -6,10 +6,10 @@ is only laid over the record, goes by its own time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from engross.ledger import Reader, facts_about
+from engross.ledger import Reader, Unit, facts_about, position_at
 from engross.ledger.facts import envelopes_at
 
 from .entity_rows import ASKED_AT_ONCE
@@ -31,33 +31,32 @@ def commit_times(reader: Reader, places: Iterable[Place]) -> dict[int, str]:
 
 def known_then(reader: Reader, rows: Iterable[Mapping[str, Any]], known: str) -> list[Mapping[str, Any]]:
     """Of the rows of observations, those that had come in by an instant and had not been withdrawn."""
-    drafted = [row for row in rows if row["created_at"] <= known]
-    gone = [row for row in drafted if _is_by(row["withdrawn_at"], known)]
-    places = [(row["position"], row["subject"]) for row in drafted]
-    times = commit_times(reader, [*places, *((row["withdrawn_position"], row["record_id"]) for row in gone)])
-
-    def is_by(position: int) -> bool:
-        return times.get(position, "") <= known
-
+    has_come = _coming(reader, known)
     return [
         row
-        for row in drafted
-        if is_by(row["position"]) and not (_is_by(row["withdrawn_at"], known) and is_by(row["withdrawn_position"]))
+        for row in rows
+        if has_come(row["created_at"], row["position"]) and not has_come(row["withdrawn_at"], row["withdrawn_position"])
     ]
 
 
 def was_merged(reader: Reader, owner: str, redirect: Mapping[str, Any], known: str) -> bool:
     """Whether a redirect stood at an instant: it had come in, and its end had not."""
-    if redirect["merged_at"] > known:
-        return False
     stated = facts_about(
         reader.reading, NAMESPACE, f"{owner}/{redirect['from_id']}", after_version=redirect["number"] - 1, most=2
     )
-    times = [receipt["time"] for _, receipt in stated]
-    if times and times[0] > known:
-        return False
-    return not (_is_by(redirect["ended_at"], known) and (len(times) < 2 or times[1] <= known))
+    began, ended, *_ = [*(fact.position for fact, _ in stated), None, None]
+    has_come = _coming(reader, known)
+    return has_come(redirect["merged_at"], began) and not has_come(redirect["ended_at"], ended)
 
 
-def _is_by(time: str | None, known: str) -> bool:
-    return time is not None and time <= known
+def _coming(reader: Reader, known: str) -> Callable[[str | None, int | None], bool]:
+    """Tells whether what was drafted at a time, and stands at a position, had come in by an instant."""
+    last = position_at(reader.reading, known)
+    unsettled = reader.transaction.position if isinstance(reader, Unit) else None
+
+    def has_come(drafted_at: str | None, position: int | None) -> bool:
+        if drafted_at is None or drafted_at > known:
+            return False
+        return position is None or position == unsettled or position <= last
+
+    return has_come

@@ -35,7 +35,9 @@ app = typer.Typer(
 app.callback()(with_signature(any_office, ()))
 
 Model = Annotated[str | None, typer.Option("--model", help="The model, by id or name. By default yours.")]
-AsOf = Annotated[int | None, typer.Option("--as-of", help="As things stood at this position of the ledger.", min=0)]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", help="As things stood at this position of the ledger, or at this instant.")
+]
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="Exchange XML, .archimate, or a folder with Archi's CSV files.")
 ]
@@ -174,7 +176,7 @@ def diff(
     model: Model = None,
     as_of: AsOf = None,
     other_as_of: Annotated[
-        int | None, typer.Option("--other-as-of", help="The other one as of this position.", min=0)
+        str | None, typer.Option("--other-as-of", help="The other one as of this position or instant.")
     ] = None,
     limit: Annotated[int, typer.Option(help="So many of a kind are listed.", min=1, max=1000)] = 100,
     json: AsJson = False,
@@ -332,7 +334,7 @@ def _counted(types: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in types.items())
 
 
-def _show_relationships(client: Client, element: Mapping[str, Any], as_of: int | None) -> None:
+def _show_relationships(client: Client, element: Mapping[str, Any], as_of: str | None) -> None:
     asked = _given(element_id=element["id"], model_id=element["model_id"], as_of=as_of)
     listed = client.call(LIST_RELATIONSHIPS, asked)
     if not listed.ok:
@@ -352,7 +354,7 @@ def _seen_from(here: str, one: Mapping[str, Any]) -> dict[str, Any]:
     return {"relationship": one["type"], "direction": "to" if outwards else "from", "other": other, "id": one["id"]}
 
 
-def _with_names(client: Client, rows: Iterable[dict[str, Any]], as_of: int | None) -> Iterator[dict[str, Any]]:
+def _with_names(client: Client, rows: Iterable[dict[str, Any]], as_of: str | None) -> Iterator[dict[str, Any]]:
     for row in rows:
         found = client.call(GET_ELEMENT, _given(id=row["other"], as_of=as_of))
         element = found.data.get("element") if found.ok else None

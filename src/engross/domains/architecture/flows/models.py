@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engross.calls import Answer, FactDraft
-from engross.flows import Aggregate, Example, NoArguments
+from engross.flows import MOMENT, Aggregate, Example, NoArguments
 from engross.ledger import Reader, Unit
 
 from .. import advice
@@ -24,7 +24,7 @@ DIFF = shape(
     (),
     model_id=MODEL_ID,
     other_model_id=text("The model to compare it with.", 255),
-    other_as_of={"type": "integer", "description": "As of this ledger position.", "minimum": 0},
+    other_as_of=text("As of this ledger position or instant.", 40),
     content=text("Or a file; a zip in base64.", LARGEST_TEXT),
     content_hash=text("Or of an uploaded file.", 64),
     files={"type": "object", "description": "Or Archi's CSV files by name."},
@@ -125,13 +125,13 @@ def _add_whole_models(architecture: Aggregate, ways: Ways) -> None:
         return checkup(reader, effective_model(reader, arguments.get("model_id")), arguments.get("limit", 100))
 
     @architecture.read(
-        **reading(DIFF),
+        **reading(DIFF, other_as_of=dict(MOMENT)),
         refuses=[*NO_MODEL, *ANY_FILE],
         exposed=False,
         timeout_seconds=120.0,
         examples=[
             Example("With another model", {"other_model_id": "Target 2030"}, given=(A_COMPONENT, A_MODEL)),
-            Example("With itself, before", {"other_as_of": 0}, given=(A_COMPONENT,)),
+            Example("With itself, before", {"other_as_of": "0"}, given=(A_COMPONENT,)),
             Example("With nothing", {}, reply="VALIDATION_ERROR"),
         ],
     )
