@@ -88,6 +88,8 @@ def use_everything(studio: Studio) -> None:
             done(architecture.list_relationships(limit=1, cursor=page["next_cursor"], **ends))
     done(architecture.get_neighborhood(id=orders["id"], hops=2))
     done(architecture.get_view(types=["ApplicationComponent"]))
+    done(architecture.create_capability_structure(name="Selling", sub_capabilities=["Shipping"]))
+    done(architecture.get_view(capability_id="Selling"))
     done(architecture.semantic_search(query="sels something", type="ApplicationComponent"))
     done(architecture.why_element(id=orders["id"]))
     architecture.get_element(id="el_nowhere")

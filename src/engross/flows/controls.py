@@ -28,7 +28,7 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "proposal_id": {
             "type": "string",
-            "description": "Draft to work in.",
+            "description": "Draft to use.",
             "minLength": 1,
             "maxLength": 128,
         },

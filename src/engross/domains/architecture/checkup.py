@@ -9,6 +9,7 @@ from engross.ledger import Reader
 
 from .exchange.checking import illegal
 from .exchange.parcel import Piece
+from .looking import cited
 from .metamodel import RELATIONSHIP, metamodel
 from .models import find_model
 from .names import folded
@@ -29,12 +30,12 @@ Findings = list[dict[str, Any]]
 
 def checkup(reader: Reader, model_id: str, most: int) -> dict[str, Any]:
     """Problems, which no write would make today, and remarks; of each kind so many are listed, and all are counted."""
-    model = find_model(reader, model_id) or {"id": model_id, "name": model_id}
+    model = find_model(reader, model_id) or {"id": model_id, "name": model_id, "version": 0}
     elements = reader.rows(ELEMENTS, model_id=model_id)
     relationships = reader.rows(RELATIONSHIPS, model_id=model_id)
     problems = [*_illegal(elements, relationships), *_profiles(elements)]
     remarks = [*_doubles(elements), *_undescribed(elements), *_isolated(elements, relationships)]
-    return {
+    told = {
         "model": {name: model[name] for name in ("id", "name")},
         "sound": not problems,
         "counts": {
@@ -47,6 +48,7 @@ def checkup(reader: Reader, model_id: str, most: int) -> dict[str, Any]:
         "remarks": _some_of_each(remarks, most),
         "metamodel": metamodel().stamp,
     }
+    return cited(reader, model_id, told, [model], "model")
 
 
 def _illegal(elements: list[dict[str, Any]], relationships: list[dict[str, Any]]) -> Findings:

@@ -11,6 +11,7 @@ from engross.replies import Invalid
 
 from .differences import Side, differences
 from .exchange.arrival import Content, sent
+from .looking import read_context
 from .models import effective_model
 from .refusals import malformed
 
@@ -23,9 +24,8 @@ def compared(reader: Reader, arguments: Arguments, content: Content | None) -> d
     model_id = effective_model(reader, arguments.get("model_id"))
     before = Side.stored(reader, model_id)
     after, told = _other(reader, model_id, arguments, content)
-    context = {"model_id": model_id, "as_of": reader.context.as_of, "proposal_id": reader.context.proposal_id}
     return {
-        "from": {name: value for name, value in context.items() if value is not None},
+        "from": read_context(reader, model_id),
         "to": told,
         **differences(before, after, arguments.get("limit", 100)),
     }

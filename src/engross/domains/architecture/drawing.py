@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .graphs import Graph, Thing
+from .graphs import ENDS, Graph, Thing, in_order
 from .markup import escaped, quoted
 from .metamodel import metamodel
 
@@ -34,13 +34,22 @@ LONGEST_LABEL = 28
 def mermaid(graph: Graph) -> str:
     """The graph as a Mermaid flowchart."""
     names = {one["id"]: f"n{number}" for number, one in enumerate(graph.elements)}
+    knots = {one: f"r{number}" for number, one in enumerate(_tied_to(graph))}
+    names |= knots
     lines = ["flowchart LR"]
     for one in graph.elements:
         lines.append(f'  {names[one["id"]]}["{_mermaid_text(one["name"])}<br/><i>{one["type"]}</i>"]:::{one["layer"]}')
     for edge in graph.relationships:
         arrow = ARROWS.get(edge["type"], "-->")
         label = _mermaid_text(edge.get("name") or edge["type"])
-        lines.append(f'  {names[edge["source_id"]]} {arrow}|"{label}"| {names[edge["target_id"]]}')
+        source, target = (names[edge[end]] for end in ENDS)
+        if edge["id"] in knots:
+            # No line can lead to a line, so this one gets a knot in the middle.
+            half = "-.-" if edge["type"] in DASHED else "---"
+            lines.append(f'  {source} {half}|"{label}"| {knots[edge["id"]]}(( ))')
+            lines.append(f"  {knots[edge['id']]} {arrow} {target}")
+        else:
+            lines.append(f'  {source} {arrow}|"{label}"| {target}')
     used = {one["layer"] for one in graph.elements}
     lines += [f"  classDef {layer} fill:{colour},stroke:#555" for layer, colour in COLOURS.items() if layer in used]
     return "\n".join(lines) + "\n"
@@ -49,6 +58,7 @@ def mermaid(graph: Graph) -> str:
 def svg(graph: Graph, title: str) -> str:
     """The graph as an SVG picture: where it was drawn, else layer by layer."""
     places = _placed(graph)
+    ends = _with_middles(graph, places)
     width = max((x + w for x, y, w, h in places.values()), default=0) + MARGIN
     height = max((y + h for x, y, w, h in places.values()), default=0) + MARGIN
     parts = [
@@ -57,7 +67,7 @@ def svg(graph: Graph, title: str) -> str:
         f"<title>{escaped(_printable(title))}</title>",
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8"'
         ' orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" fill="#555"/></marker></defs>',
-        *(_line(edge, places) for edge in graph.relationships),
+        *(_line(edge, ends) for edge in graph.relationships),
         *(_box(one, places[one["id"]]) for one in graph.elements),
         "</svg>",
     ]
@@ -88,6 +98,21 @@ def _placed(graph: Graph) -> dict[str, Place]:
                 )
             row += 1
     return places
+
+
+def _tied_to(graph: Graph) -> list[str]:
+    """The relationships that others lead to or from."""
+    ends = {one[end] for one in graph.relationships for end in ENDS}
+    return [one["id"] for one in graph.relationships if one["id"] in ends]
+
+
+def _with_middles(graph: Graph, places: Mapping[str, Place]) -> dict[str, Place]:
+    """The places, and the middle of every line: others may lead there."""
+    found = dict(places)
+    for edge in in_order(graph.relationships, places):
+        (x1, y1, w1, h1), (x2, y2, w2, h2) = (found[edge[end]] for end in ENDS)
+        found[edge["id"]] = ((x1 + w1 / 2 + x2 + w2 / 2) / 2, (y1 + h1 / 2 + y2 + h2 / 2) / 2, 0.0, 0.0)
+    return found
 
 
 def _box(element: Thing, place: Place) -> str:

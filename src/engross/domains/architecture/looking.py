@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engross.ledger import Reader
 from engross.ranking import Embedder
 from engross.replies import Invalid
 
-from .elements import referred, require_element
+from .elements import find_element, no_such_element, referred, require_element
 from .graphs import Graph, neighbourhood
 from .metamodel import metamodel
-from .models import effective_model
+from .models import all_models, chosen_model, effective_model
 from .pages import page_of_elements, page_of_relationships
 from .refusals import malformed, no_such_element_type, no_such_relationship_type, raise_all
+from .relationships import find_relationship
 from .rows import citation
 from .search import search
 
@@ -56,11 +57,19 @@ def some_elements(reader: Reader, arguments: Arguments) -> Answered:
 def some_relationships(reader: Reader, arguments: Arguments) -> Answered:
     """A page of relationships."""
     model_id = effective_model(reader, arguments.get("model_id"))
+    ends = {name: arguments[name] for name in ENDS if name in arguments}
+    raise_all(
+        [
+            no_such_element(reader, end, name, model_id)
+            for name, end in ends.items()
+            if not _is_in_model(reader, end, model_id)
+        ]
+    )
     page = page_of_relationships(
         reader,
         model_id,
         kind=_wanted_relationship(arguments),
-        ends={name: arguments[name] for name in ENDS if name in arguments},
+        ends=ends,
         cursor=arguments.get("cursor"),
         limit=arguments.get("limit", 50),
     )
@@ -105,14 +114,33 @@ def graph_answer(reader: Reader, graph: Graph) -> Answered:
     return cited(reader, model_id, data, [*graph.elements, *graph.relationships])
 
 
-def cited(reader: Reader, model_id: str | None, data: Answered, things: list[dict[str, Any]]) -> Answered:
+def every_model(reader: Reader) -> Answered:
+    """All models, and which of them is the caller's."""
+    models = all_models(reader)
+    return cited(reader, None, {"models": models, "default_model_id": chosen_model(reader)}, models, "model")
+
+
+def cited(
+    reader: Reader, model_id: str | None, data: Answered, things: Iterable[Mapping[str, Any]], kind: str = "element"
+) -> Answered:
     """The answer with what to quote for it, and what it was read from."""
-    context = {"model_id": model_id, "as_of": reader.context.as_of, "proposal_id": reader.context.proposal_id}
     return {
         **data,
-        "citations": [citation(one) for one in things],
-        "read_context": {name: value for name, value in context.items() if value is not None},
+        "citations": [citation(one, kind) for one in things],
+        "read_context": read_context(reader, model_id),
     }
+
+
+def read_context(reader: Reader, model_id: str | None) -> Answered:
+    """What something was read from: the model, and the position or the draft, unless it was the present."""
+    context = {"model_id": model_id, "as_of": reader.context.as_of, "proposal_id": reader.context.proposal_id}
+    return {name: value for name, value in context.items() if value is not None}
+
+
+def _is_in_model(reader: Reader, end: str, model_id: str) -> bool:
+    """Whether an element or a relationship is there, in this model: whatever is elsewhere is not there for the caller."""
+    thing = find_element(reader, end) or find_relationship(reader, end)
+    return thing is not None and thing["model_id"] == model_id
 
 
 def _wanted_types(arguments: Arguments) -> list[str] | None:

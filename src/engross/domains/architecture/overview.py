@@ -6,6 +6,7 @@ from typing import Any
 
 from engross.ledger import Reader
 
+from .looking import cited
 from .metamodel import metamodel
 from .models import find_model
 from .tables import AS_OF
@@ -14,11 +15,11 @@ from .views import drawn_views
 
 def overview(reader: Reader, model_id: str) -> dict[str, Any]:
     """The model itself, how many elements and relationships of each type it has, and its views."""
-    model = find_model(reader, model_id) or {"id": model_id}
+    model = find_model(reader, model_id) or {"id": model_id, "version": 0}
     elements = _counted(reader, "architecture_elements", model_id)
     relationships = _counted(reader, "architecture_relationships", model_id)
     views = drawn_views(reader, model_id)
-    return {
+    shown = {
         "model": {name: value for name, value in model.items() if name != "extra"},
         "counts": {
             "elements": sum(elements.values()),
@@ -32,6 +33,7 @@ def overview(reader: Reader, model_id: str) -> dict[str, Any]:
         "views": views,
         "metamodel": metamodel().stamp,
     }
+    return cited(reader, model_id, shown, [model], "model")
 
 
 def _by_layer(counts: dict[str, int]) -> dict[str, dict[str, int]]:

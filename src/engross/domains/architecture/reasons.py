@@ -13,12 +13,11 @@ from engross.replies import Invalid, codes
 
 from .checks import NAMESPACE
 from .elements import ambiguous, find_element, referred
-from .looking import Arguments, asked_for
+from .looking import Arguments, asked_for, cited
 from .metamodel import metamodel
 from .models import all_models
 from .patch import MAPS, spread, value_of
 from .relationships import relationships_of
-from .rows import citation
 
 CREATED = "ElementCreated"
 SETTABLE = ("description", "properties")
@@ -43,7 +42,7 @@ def reasons(reader: Reader, arguments: Arguments) -> dict[str, Any]:
         raise _no_such_field(subject, field, facts, element)
     versions = [one.fact.version for one in told]
     stated = facts_of_versions(reader.reading, NAMESPACE, subject, _worth_telling(versions, limit))
-    return {
+    answer = {
         "element": element,
         "subject": subject,
         "element_id": subject,
@@ -52,8 +51,8 @@ def reasons(reader: Reader, arguments: Arguments) -> dict[str, Any]:
         "reasons_in_all": len(told),
         "fields": {name: one.fact.id for one in told for name in one.fields},
         "relationships": relationships_of(reader, [subject], most=limit),
-        "citations": [citation(element)] if element else [],
     }
+    return cited(reader, element["model_id"] if element else None, answer, [element] if element else [])
 
 
 def _worth_telling(versions: Sequence[int], limit: int) -> Sequence[int]:

@@ -72,7 +72,7 @@ def brief(element: Mapping[str, Any]) -> dict[str, Any]:
     return {name: element[name] for name in ("id", "type", "name")}
 
 
-def citation(thing: Mapping[str, Any]) -> dict[str, Any]:
-    """What to quote when something is said about this."""
-    kind = "relationship_id" if "source_id" in thing else "element_id"
-    return {kind: thing["id"], "version": thing["version"]}
+def citation(thing: Mapping[str, Any], kind: str = "element") -> dict[str, Any]:
+    """What to quote when something is said about this; what is no part of a model is of a kind of its own."""
+    named = "relationship" if "source_id" in thing else kind
+    return {f"{named}_id": thing["id"], "version": thing["version"]}

@@ -10,15 +10,16 @@ import orjson
 from engross.ledger import Reader
 from engross.replies import Invalid, codes
 
-from .graphs import Graph, drawn, neighbourhood, of_types
-from .looking import Arguments, graph_answer
+from .elements import find_element, no_such_element, referred
+from .graphs import CAPABILITY, Graph, Thing, drawn, neighbourhood, of_capability, of_types
+from .looking import Arguments, cited, graph_answer
 from .metamodel import metamodel
 from .models import effective_model
 from .names import folded
 from .refusals import malformed, no_such_element_type, raise_all
 from .tables import AS_OF
 
-CHOICES = ("view_id", "element_id", "types")
+CHOICES = ("view_id", "element_id", "capability_id", "types")
 MOST_TOLD = 20
 
 
@@ -38,6 +39,13 @@ def picture(graph: Graph, title: str, format: str) -> str:
     from .drawing import mermaid, svg
 
     return svg(graph, title) if format == "svg" else mermaid(graph)
+
+
+def stored_views(reader: Reader, arguments: Arguments) -> dict[str, Any]:
+    """The views that came with a model, each to be asked for by its id or name."""
+    model_id = effective_model(reader, arguments.get("model_id"))
+    views = drawn_views(reader, model_id)
+    return cited(reader, model_id, {"views": views}, views, "view")
 
 
 def drawn_views(reader: Reader, model_id: str) -> list[dict[str, Any]]:
@@ -107,9 +115,12 @@ def _viewed(reader: Reader, arguments: Arguments) -> tuple[str, Graph]:
         view = require_view(reader, arguments["view_id"], arguments.get("model_id"))
         return view["name"], drawn(reader, view["body"])
     if "element_id" in arguments:
-        hops = arguments.get("hops", 2)
-        graph = neighbourhood(reader, arguments["element_id"], hops=hops, limit=limit, field="element_id")
+        around = arguments["element_id"]
+        graph = neighbourhood(reader, around, hops=arguments.get("hops", 2), limit=limit, field="element_id")
         return f"Around {graph.elements[0]['name']}", graph
+    if "capability_id" in arguments:
+        capability = _capability(reader, arguments["capability_id"], arguments.get("model_id"))
+        return capability["name"], of_capability(reader, capability, hops=arguments.get("hops", 2), limit=limit)
     raise_all(
         [
             no_such_element_type(word, f"types/{index}")
@@ -122,8 +133,22 @@ def _viewed(reader: Reader, arguments: Arguments) -> tuple[str, Graph]:
     return ", ".join(types) if types else "Model", of_types(reader, model_id, types, limit=limit)
 
 
+def _capability(reader: Reader, called: str, model_id: str | None) -> Thing:
+    """The capability that an id, `Name` or `Capability/Name` stands for; Invalid where there is none."""
+    found = find_element(reader, called)
+    if found is None:
+        kind = metamodel().element_type(called.partition("/")[0])
+        reference = called if kind and kind.type == CAPABILITY and "/" in called else f"{CAPABILITY}/{called}"
+        found = referred(reader, effective_model(reader, model_id), reference, "capability_id")
+    if found["type"] != CAPABILITY:
+        issue = no_such_element(reader, called, "capability_id")
+        hint = f"This is a {found['type']}: give it as element_id."
+        raise Invalid.many([issue._replace(suggestions={**(issue.suggestions or {}), "hint": hint})])
+    return found
+
+
 def _stored_views(reader: Reader, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The views that came with the model, for whoever has not chosen one."""
-    if "view_id" in arguments or "element_id" in arguments:
+    if any(name in arguments for name in ("view_id", "element_id", "capability_id")):
         return {}
     return {"stored_views": drawn_views(reader, effective_model(reader, arguments.get("model_id")))}

@@ -39,8 +39,9 @@ VIEW = shape(
     (),
     view_id=text("An imported view, or its name.", 255),
     element_id=text("Around this element.", 128),
-    hops=number("Steps around it.", 1, 5, 2),
-    types=_types("Or all of these types.", 60),
+    capability_id=text("Or a Capability, or its name.", 255),
+    hops=number("Steps around.", 1, 5, 2),
+    types=_types("Or of these types.", 60),
     model_id=MODEL_ID,
     format=choice("How to show it.", ["graph", "mermaid", "svg"], default="graph"),
     limit=MOST_ELEMENTS,
@@ -68,6 +69,7 @@ def add_graph_flows(architecture: Aggregate) -> None:
             Example(
                 "Around a capability", {"element_id": "$0.capability.id", "format": "mermaid"}, given=(A_CAPABILITY,)
             ),
+            Example("Of a capability", {"capability_id": "Fulfillment"}, given=(A_CAPABILITY,)),
             Example("Of some types", {"types": ["ApplicationComponent", "ApplicationService"]}, given=(A_COMPONENT,)),
         ],
     )
@@ -85,7 +87,6 @@ def add_graph_flows(architecture: Aggregate) -> None:
     )
     def list_views(reader: Reader, arguments: Arguments) -> Answered:
         """List the views that came with imported models."""
-        from ..models import effective_model
-        from ..views import drawn_views
+        from ..views import stored_views
 
-        return {"views": drawn_views(reader, effective_model(reader, arguments.get("model_id")))}
+        return stored_views(reader, arguments)

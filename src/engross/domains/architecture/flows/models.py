@@ -86,9 +86,9 @@ def add_model_flows(architecture: Aggregate, ways: Ways) -> None:
     )
     def list_models(reader: Reader, arguments: NoArguments) -> Mapping[str, Any]:
         """List models, and which is yours by default."""
-        from ..models import all_models, chosen_model
+        from ..looking import every_model
 
-        return {"models": all_models(reader), "default_model_id": chosen_model(reader)}
+        return every_model(reader)
 
     _add_whole_models(architecture, ways)
 

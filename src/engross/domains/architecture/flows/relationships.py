@@ -115,7 +115,7 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
 
     @architecture.read(
         **reading(LIST, tidying(relationships=["type"])),
-        refuses=[codes.INVALID_RELATIONSHIP_TYPE, *NO_MODEL],
+        refuses=[codes.ELEMENT_NOT_FOUND, codes.INVALID_RELATIONSHIP_TYPE, *NO_MODEL],
         examples=[Example("Of an element", {"element_id": "$0.element.id"}, given=(A_COMPONENT, A_SERVICE, RELATED))],
     )
     def list_relationships(reader: Reader, arguments: Arguments) -> Mapping[str, Any]:
