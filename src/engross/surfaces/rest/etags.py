@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 DIGITS = 16
+RECORD = frozenset({"id", "version"})
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _VERSIONED = re.compile(r'"([0-9]+)(?:-[0-9a-f]+)?"')
 
@@ -33,11 +34,13 @@ def content_tag(data: Mapping[str, Any]) -> str:
 
 
 def version_of(data: Mapping[str, Any]) -> int | None:
-    """The version of the one record that an answer is about."""
+    """The version of the record that an answer is about: it comes first of all that has both an id and a version."""
     version = data.get("version")
     if version is None:
-        records = [part for part in data.values() if isinstance(part, dict)]
-        version = records[0].get("version") if len(records) == 1 else None
+        parts = [part for part in data.values() if isinstance(part, dict)]
+        # What is shown alone needs no id to be told from what is shown beside it.
+        record = next((part for part in parts if RECORD <= part.keys()), parts[0] if len(parts) == 1 else {})
+        version = record.get("version")
     return version if type(version) is int else None
 
 
