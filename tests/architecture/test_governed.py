@@ -1,16 +1,52 @@
 """Agents propose, people decide: drafts that grow, what goes stale, and why an element is what it is."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engross.replies import Reply
-from tests.architecture.studio import Studio, done, errors
+from tests.architecture.studio import Studio, done, errors, validate
+from tests.bed.offices import Offices
 
 
 def approve(studio: Studio, proposal: str) -> Reply:
     token = studio.clara.proposals.get_proposal(proposal_id=proposal).data["approval_token"]
     return studio.clara.proposals.review_proposal(proposal_id=proposal, decision="approve", approval_token=token)
+
+
+NODES = 'direct_commit_grants = [{ role = "agent", operations = ["architecture.*"], types = ["Node"] }]'
+
+
+@pytest.mark.requirement("ARCH-27")
+def test_a_grant_for_a_type_lets_an_agent_commit_what_is_of_that_type(offices: Offices, tmp_path: Path) -> None:
+    (tmp_path / "knobs.toml").write_text(NODES)
+    studio = Studio(offices, policies=tmp_path)
+    agent = studio.scout.architecture
+
+    def outcome(answer: Reply) -> str:
+        return str(done(answer).data["status"])
+
+    server = done(agent.create_element(type="node", name="Server"))
+    assert server.data["status"] == "committed"
+    made = server.data["element"]["id"]
+    orders = studio.element("Orders")["id"]
+    assert outcome(agent.update_element(id=made, name="Host")) == "committed"
+    assert outcome(agent.update_element(id=orders, name="Sales")) == "proposed"
+    assert outcome(agent.create_element(type="ApplicationComponent", name="Billing")) == "proposed"
+    assert outcome(agent.create_element(type="Node", name="Blade", parent_id=made)) == "proposed"
+    assert outcome(agent.create_model(name="Mine")) == "proposed"
+    nodes = [{"operation": "createElement", "payload": {"type": "Node", "name": f"N{n}"}} for n in range(3)]
+    assert outcome(agent.apply_changes(operations=nodes)) == "committed"
+    mixed = [
+        {"operation": "createElement", "payload": {"type": kind, "name": "One more"}}
+        for kind in ("Node", "ApplicationComponent")
+    ]
+    assert outcome(agent.apply_changes(operations=mixed)) == "proposed"
+    for kind, mode in (("Node", "direct"), ("ApplicationComponent", "proposal")):
+        told = validate(studio.scout, "createElement", {"type": kind, "name": "Another", "description": "x"})
+        assert told["would"]["mode"] == mode
+    assert outcome(studio.clara.architecture.create_element(type="Goal", name="Uptime")) == "committed"
 
 
 @pytest.mark.requirement("ARCH-27", "GOV-01")

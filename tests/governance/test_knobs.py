@@ -54,6 +54,7 @@ operations = ["cards.*"]
 [[direct_commit_grants]]
 role = "agent"
 operations = ["notes.add-note", "notes.tag-*"]
+types = ["Note", "Tag*"]
 max_tier = 1
 expires_at = 2027-01-31T19:00:00+01:00
 """
@@ -67,6 +68,7 @@ def test_every_knob_can_be_set() -> None:
         Grant(
             ("notes.add-note", "notes.tag-*"),
             role="agent",
+            types=("Note", "Tag*"),
             max_tier=1,
             expires_at="2027-01-31T18:00:00.000000Z",
         ),
@@ -166,6 +168,8 @@ def test_an_unknown_knob_is_named_with_the_one_that_was_meant(text: str, setting
         ),
         ('direct_commit_grants = [{ role = "b" }]', "direct_commit_grants.0.operations"),
         ('direct_commit_grants = [{ role = "b", operations = [] }]', "direct_commit_grants.0.operations"),
+        ('direct_commit_grants = [{ role = "b", operations = ["*"], types = [] }]', "direct_commit_grants.0.types"),
+        ('direct_commit_grants = [{ role = "b", operations = ["*"], types = "x" }]', "direct_commit_grants.0.types"),
         (
             'direct_commit_grants = [{ role = "b", operations = ["*"], max_tier = 4 }]',
             "direct_commit_grants.0.max_tier",

@@ -371,6 +371,39 @@ class TestGrants:
         assert decision.verdict == verdict
         assert ("commit.granted" in decision.because) is (verdict == "commit")
 
+    @pytest.mark.parametrize(
+        ("types", "changed", "verdict"),
+        [
+            (("Node",), {"Node"}, "commit"),
+            (("Node", "Application*"), {"Node", "ApplicationService"}, "commit"),
+            (("Node",), {"Node", "Composition"}, "propose"),
+            (("Node",), {"node"}, "propose"),
+            (("*",), {None}, "propose"),
+            (("*",), set(), "propose"),
+            (None, {None}, "commit"),
+        ],
+    )
+    def test_a_grant_for_types_covers_what_changes_nothing_else(
+        self, types: tuple[str, ...] | None, changed: set[str | None], verdict: str
+    ) -> None:
+        policy = Policy(knobs=Knobs(direct_commit_grants=(Grant(("*",), principal="ada", types=types),)))
+        caller, flow = call("agent", "agent"), FLOWS["proposal"]
+        assert policy.judge(caller, flow, 2, 1, lambda: frozenset(changed)).verdict == verdict
+        assert policy.looks_at_types(caller, flow) is (types is not None)
+        if types is not None:
+            assert policy.judge(caller, flow, 2, 1).verdict == "propose"
+
+    def test_types_are_looked_at_only_for_whom_a_grant_says_so(self) -> None:
+        policy = Policy(knobs=Knobs(direct_commit_grants=(Grant(("cards.*",), principal="bob", types=("Node",)),)))
+
+        def types() -> frozenset[str | None]:
+            raise AssertionError("nobody asked")
+
+        assert policy.judge(call("agent", "agent"), FLOWS["proposal"], 2, 1, types).verdict == "propose"
+
+    def test_a_grant_that_says_nothing_about_types_makes_the_policy_version_it_always_made(self) -> None:
+        assert "types" not in Grant(("*",), principal="ada").as_data()
+
     def test_a_grant_ends_although_a_decision_under_it_is_remembered(self) -> None:
         grant = Grant(("*",), principal="ada", expires_at="2026-11-16T12:30:00Z")
         policy = Policy(knobs=Knobs(direct_commit_grants=(grant,)))

@@ -26,7 +26,10 @@ Upcaster: TypeAlias = Callable[..., Mapping[str, Any]]
 OWN_FACTS = frozenset({"Erased", "Reached"})
 """What the ledger itself states; no aggregate says what these mean."""
 
+Classifier: TypeAlias = Callable[..., str | None]
+
 Handling = TypeVar("Handling", bound=FactHandler)
+Classifying = TypeVar("Classifying", bound=Classifier)
 Upcasting = TypeVar("Upcasting", bound=Upcaster)
 
 
@@ -78,6 +81,7 @@ class Aggregate:
         self._appliers: dict[str, Applier] = {}
         self._upcasters: dict[tuple[str, int], Upcaster] = {}
         self._eraser: FactHandler | None = None
+        self._classifier: Classifier | None = None
         self._sealed = False
 
     def __repr__(self) -> str:
@@ -102,6 +106,11 @@ class Aggregate:
     def eraser(self) -> FactHandler | None:
         """The function that takes erased content out of the state tables."""
         return self._eraser
+
+    @property
+    def classifier(self) -> Classifier | None:
+        """The function that tells of what type a subject is."""
+        return self._classifier
 
     @property
     def exposures(self) -> tuple[Exposure, ...]:
@@ -195,6 +204,15 @@ class Aggregate:
         """Decorator: takes erased content out of the state tables."""
         self._refuse(self._eraser is not None, "There is an eraser already.")
         self._eraser = function
+        return function
+
+    def classifies(self, function: Classifying) -> Classifying:
+        """Decorator: `(reader, subject) -> type`, as grants of direct commits name it; None for what is of none.
+
+        It is asked after the facts about the subject were applied, also after one that ended it.
+        """
+        self._refuse(self._classifier is not None, "There is a classifier already.")
+        self._classifier = function
         return function
 
     def expose(

@@ -6,7 +6,7 @@ but what is written into the question, so it is remembered under exactly that.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -31,6 +31,9 @@ from .judgement import (
 from .knobs import Knobs
 from .policy_files import laid_over, schema_text, shipped_policies
 from .rules import Rules
+
+Types = frozenset[str | None]
+"""The types of what a plan changes; None among them is what has no type that its domain knows of."""
 
 MODEL_PIN = "model_id"
 REMEMBERED = 4096
@@ -78,15 +81,20 @@ class Policy:
             found = self._remember(key, self._judge_call(context, flow))
         return found
 
-    def judge(self, context: Context, flow: Flow, tier: int, facts: int) -> Decision:
-        """What becomes of a plan of this tier with so many facts: commit, propose or deny."""
+    def judge(
+        self, context: Context, flow: Flow, tier: int, facts: int, types: Callable[[], Types] | None = None
+    ) -> Decision:
+        """What becomes of a plan of this tier with so many facts: commit, propose or deny.
+
+        `types` finds the types of what the plan changes; it is asked only where a grant is about types.
+        """
         if self.read_only and not flow.semantics.safe:
             return denied(codes.READ_ONLY, tier, self.version, READ_ONLY)
         knobs = self.knobs
         model = context.pins.get(MODEL_PIN)
         if knobs.tenants:
             knobs = knobs.for_(context.tenant, model)
-        granted = self._granted_tier(context, flow, knobs) if knobs.direct_commit_grants else 0
+        granted = self._granted_tier(context, flow, knobs, types) if knobs.direct_commit_grants else 0
         key = (
             flow,
             context.principal,
@@ -106,6 +114,13 @@ class Policy:
         if found is None:
             found = self._remember(key, self._judge_plan(context, flow, knobs, tier, facts, granted))
         return found
+
+    def looks_at_types(self, context: Context, flow: Flow) -> bool:
+        """May it matter to a decision about this caller and this flow what types of things are changed?"""
+        knobs = self.knobs.for_(context.tenant, context.pins.get(MODEL_PIN))
+        if not knobs.direct_commit_grants:
+            return False
+        return any(grant.types is not None for grant in self._covering(context, flow, knobs))
 
     def may_approve(self, context: Context, author: Principal, tier: int, flows: tuple[str, ...]) -> Decision:
         """May this principal approve a proposal of that author? `commit` stands for yes."""
@@ -181,8 +196,17 @@ class Policy:
         )
         return judged_approval(answer, tier, self.version)
 
-    def _granted_tier(self, context: Context, flow: Flow, knobs: Knobs) -> int:
-        """How far the grants for this caller reach now. Grants end, so only whom they cover is kept."""
+    def _granted_tier(
+        self, context: Context, flow: Flow, knobs: Knobs, types: Callable[[], Types] | None
+    ) -> int:
+        """How far the grants for this caller reach now."""
+        covering = self._covering(context, flow, knobs)
+        changed = types() if types and any(grant.types is not None for grant in covering) else frozenset()
+        reaching = (grant.tier_at(context.occurred_at) for grant in covering if grant.allows(changed))
+        return max(reaching, default=0)
+
+    def _covering(self, context: Context, flow: Flow, knobs: Knobs) -> tuple[Grant, ...]:
+        """The grants that name this caller and this flow. Grants end, so only that is kept."""
         key = (flow, context.principal, context.tenant, context.pins.get(MODEL_PIN))
         covering = self._grants.get(key)
         if covering is None:
@@ -190,7 +214,7 @@ class Policy:
             if len(self._grants) >= self._remembered:
                 self._grants.clear()
             self._grants[key] = covering
-        return max((grant.tier_at(context.occurred_at) for grant in covering), default=0)
+        return covering
 
     def _remember(self, key: Hashable, decision: Decision) -> Decision:
         if len(self._decisions) >= self._remembered:

@@ -17,7 +17,7 @@ Check = Callable[[Any], Any]
 RATE_CLASSES = ("read", "write", "upload")
 UNLIMITED = "unlimited"
 RATE = re.compile(r"[1-9][0-9]{0,8}/([1-9][0-9]{0,4} )?(second|minute|hour|day)s?")
-_GRANT_FIELDS = ("principal", "role", "operations", "max_tier", "expires_at")
+_GRANT_FIELDS = ("principal", "role", "operations", "types", "max_tier", "expires_at")
 
 
 class Unfit(ValueError):
@@ -134,6 +134,7 @@ def _grant(value: Any) -> Grant:
         raise Unfit("a grant is for a principal or for a role, not for both or none")
     return Grant(
         operations=_at(".operations", _patterns, given.get("operations")),
+        types=_at(".types", _types, given.get("types")),
         principal=_at(".principal", _name, given.get("principal")),
         role=_at(".role", _name, given.get("role")),
         max_tier=_at(".max_tier", whole(1, 3), given.get("max_tier", 2)),
@@ -145,6 +146,13 @@ def _patterns(value: Any) -> tuple[str, ...]:
     found = names(value)
     if not found:
         raise Unfit("a grant names at least one operation", examples=["cards.update-card", "cards.*"])
+    return found
+
+
+def _types(value: Any) -> tuple[str, ...] | None:
+    found = None if value is None else names(value)
+    if found == ():
+        raise Unfit("a grant names at least one type, or says nothing about types", examples=["Node", "Application*"])
     return found
 
 

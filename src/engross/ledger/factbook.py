@@ -11,10 +11,11 @@ from engross.flows import Aggregate
 from .facts import Fact
 
 if TYPE_CHECKING:
-    from .unit import State
+    from .unit import Reader, State
 
 Applier = Callable[["State", Fact], None]
 Together = Callable[["State", Sequence[Fact]], None]
+Classifier = Callable[["Reader", str], str | None]
 Upcaster = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 Stated = TypeVar("Stated", Fact, FactDraft)
 ERASED = "Erased"
@@ -30,6 +31,7 @@ class FactBook:
         self._together: dict[tuple[str, str], Together] = {}
         self._erasers: dict[str, Applier] = {}
         self._owned_by: dict[str, str] = {}
+        self._classifiers: dict[str, Classifier] = {}
         self.tables: dict[str, tuple[str, ...]] = {}
         for aggregate in aggregates:
             self.enter(aggregate)
@@ -80,6 +82,11 @@ class FactBook:
         field = self._owned_by.get(fact.aggregate)
         return None if field is None or fact.payload is None else fact.payload.get(field)
 
+    def type_of(self, reader: Reader, aggregate: str, subject: str) -> str | None:
+        """Of what type a subject is, where its aggregate tells types apart."""
+        classifier = self._classifiers.get(aggregate)
+        return None if classifier is None else classifier(reader, subject)
+
     def upcast(self, fact: Fact) -> Fact:
         """The fact as the present program would have written it."""
         return fact if fact.payload is None else self._upcast(fact, fact.payload)
@@ -100,6 +107,8 @@ class FactBook:
         self.tables[name] = tuple(aggregate.tables)
         if aggregate.owned_by is not None:
             self._owned_by[name] = aggregate.owned_by
+        if aggregate.classifier is not None:
+            self._classifiers[name] = aggregate.classifier
         if aggregate.eraser is not None:
             self._erasers[name] = aggregate.eraser
         for fact_type, applier in aggregate.appliers.items():

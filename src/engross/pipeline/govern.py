@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from engross.calls import Context, Decision, Plan, instant_after
 from engross.flows import Flow
 from engross.governance import Binding, difference, refusal
-from engross.ledger import digest
+from engross.ledger import Unit, digest
 from engross.replies import Denied, codes
 
 from .fittings import Fittings
@@ -15,19 +16,34 @@ from .fittings import Fittings
 CONFIRM_MINUTES = 10
 
 
-def govern(fittings: Fittings, context: Context, flow: Flow, plan: Plan, expected: Decision | None = None) -> Decision:
+def govern(
+    fittings: Fittings,
+    context: Context,
+    flow: Flow,
+    plan: Plan,
+    expected: Decision | None = None,
+    unit: Unit | None = None,
+) -> Decision:
     """Judge the plan. A denial is raised; a proposal that is named is always added to.
 
-    `expected` is what was decided about a single fact of the flow's own tier.
+    `expected` is what was decided about a single fact of the flow's own tier; `unit` is where the plan was performed.
     """
     size = plan.size
     if expected is not None and size == 1 and plan.tier == flow.tier:
         decision = expected
     else:
-        decision = fittings.policy.judge(context, flow, plan.tier, size)
+        types = None if unit is None else partial(types_changed, fittings, unit, plan)
+        decision = fittings.policy.judge(context, flow, plan.tier, size, types)
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)
     return decision
+
+
+def types_changed(fittings: Fittings, unit: Unit, plan: Plan) -> frozenset[str | None]:
+    """The types of all that a plan is about, as their domains tell them apart."""
+    subjects = {(fact.aggregate, fact.subject) for fact in plan.facts}
+    found = {fittings.book.type_of(unit, *subject) for subject in subjects}
+    return frozenset([*found, *([None] if plan.unseen else [])])
 
 
 def require_confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> None:

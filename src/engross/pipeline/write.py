@@ -44,8 +44,9 @@ class Call(NamedTuple):
     warnings: tuple[Mapping[str, Any], ...]
     prepared: Any
     mark: str | None
-    expected: Decision
-    """What is decided if it states one fact of the flow's own tier, as nearly every call does."""
+    expected: Decision | None
+    """What is decided if it states one fact of the flow's own tier, as nearly every call does; None where that
+    depends on what the fact is about."""
 
 
 class Rehearsed(NamedTuple):
@@ -89,6 +90,7 @@ def _attempt(
 ) -> Steps[tuple[Reply, Recorded | None]]:
     arguments = checked.arguments
     expected = fittings.policy.judge(context, flow, flow.tier, 1)
+    certain = None if fittings.policy.looks_at_types(context, flow) else expected
     tentative = _may_take_back(context, expected)
     for left in reversed(range(MOST_ATTEMPTS)):
         try:
@@ -97,7 +99,7 @@ def _attempt(
                 prepared = yield Work(
                     fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
                 )
-            call = Call(context, flow, arguments, checked.warnings, prepared, mark, expected)
+            call = Call(context, flow, arguments, checked.warnings, prepared, mark, certain)
             outcome: Outcome = yield Write(
                 fittings.store,
                 context.tenant,
@@ -134,7 +136,7 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
     if call.context.proposal_id is not None:
         see_draft(fittings, unit, growing_proposal(fittings, unit, call.context))
     performed = perform(unit, call.flow, call.arguments, call.prepared, call.warnings)
-    decision = govern(fittings, call.context, call.flow, performed.plan, call.expected)
+    decision = govern(fittings, call.context, call.flow, performed.plan, call.expected, unit)
     outcome = _recorded(fittings, call, unit, performed, decision)
     if call.context.dry_run:
         unit.rewind()
