@@ -90,6 +90,8 @@ def use_everything(studio: Studio) -> None:
     done(architecture.get_view(types=["ApplicationComponent"]))
     done(architecture.create_capability_structure(name="Selling", sub_capabilities=["Shipping"]))
     done(architecture.get_view(capability_id="Selling"))
+    studio.element("Shipping", "Capability")
+    assert architecture.get_element(ref="Shipping").message_key == "NEEDS_DISAMBIGUATION"
     done(architecture.semantic_search(query="sels something", type="ApplicationComponent"))
     done(architecture.why_element(id=orders["id"]))
     architecture.get_element(id="el_nowhere")

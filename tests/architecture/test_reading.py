@@ -259,6 +259,21 @@ def test_a_view_of_a_capability_is_of_a_capability(studio: Studio) -> None:
     assert view(capability_id="Selling").message_key == "NEEDS_DISAMBIGUATION"
 
 
+def test_elements_of_one_name_are_told_apart_by_what_they_are_part_of(studio: Studio) -> None:
+    whole = studio.element("Sales", "Capability")
+    part = studio.element("Online", "Capability", parent_id=whole["id"])
+    first = studio.element("Ordering", "Capability", parent_id=part["id"])
+    second = studio.element("Ordering", "Capability")
+    studio.relate("Aggregation", second, whole)
+    studio.relate("Composition", whole, second)
+    refused = studio.scout.architecture.get_element(ref="Ordering")
+    assert refused.message_key == "NEEDS_DISAMBIGUATION"
+    assert {one["id"]: one["path"] for one in refused.data["suggestions"]["candidates"]} == {
+        first["id"]: "Capability/Ordering > Capability/Sales > Capability/Online > Capability/Ordering",
+        second["id"]: "Capability/Sales > Capability/Ordering",
+    }
+
+
 def test_a_view_is_of_one_thing(studio: Studio) -> None:
     answer = studio.scout.architecture.get_view(element_id="x", types=["Node"])
     assert errors(answer) == {"types": "VALIDATION_ERROR"}

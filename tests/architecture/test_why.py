@@ -87,7 +87,7 @@ def test_a_field_that_an_element_never_had_is_refused_with_those_it_has(studio: 
     close = studio.clara.architecture.why_element(ref="Orders", field="properties.ownr").data["suggestions"]
     assert close["did_you_mean"][0] == "properties.owner"
     through = studio.clara.record.why(of="Orders", field="nope")
-    assert (through.message_key, through.data["field"]) == ("RECORD_NOT_FOUND", "field")
+    assert (through.message_key, through.data["field"]) == ("FIELD_NOT_FOUND", "field")
     assert {"name", "properties.owner"} <= set(through.data["suggestions"]["allowed_values"])
 
 

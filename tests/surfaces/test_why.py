@@ -73,7 +73,22 @@ def test_the_field_goes_on_to_every_domain(office: Served) -> None:
     assert priced["aggregate"] == "memory"
     for subject, field in (("plan.oct.md", "COLOUR"), (ORDERS, "colour")):
         refused = why(office, of=subject, field=field)
-        assert (refused["reply"]["message_key"], refused["field"]) == ("RECORD_NOT_FOUND", "field")
+        assert (refused["reply"]["message_key"], refused["field"]) == ("FIELD_NOT_FOUND", "field")
+
+
+def test_what_is_only_proposed_is_found_in_its_proposal(office: Served) -> None:
+    made_up = {"type": "Node", "name": "Proposed Server"}
+    proposed = office.call("architecture.create-element", made_up, token=office.agent).json()
+    element, proposal = proposed["element"]["id"], proposed["proposal"]["id"]
+    for called in (element, "proposed server", "Node/Proposed Server"):
+        (found,) = why(office, of=called)["found"]
+        assert (found["aggregate"], found["subject"], found["is_proposed"]) == ("architecture", element, True)
+        assert (found["reasons"], found["proposed"]) == ([], {"type": "Node", "name": "Proposed Server"})
+        assert [one["id"] for one in found["proposals"]] == [proposal]
+    refused = why(office, of="Proposed Serve")
+    assert (refused["reply"]["message_key"], refused["field"]) == ("RECORD_NOT_FOUND", "of")
+    made(office, "proposals.review-proposal", {"proposal_id": proposal, "decision": "reject", "rationale": "no"})
+    assert why(office, of=element)["reply"]["message_key"] == "RECORD_NOT_FOUND"
 
 
 def test_an_aggregate_that_nobody_knows_is_told_as_that(office: Served) -> None:

@@ -2,7 +2,8 @@
 
 A domain tells it by a read flow whose name begins with `why-` and that takes a `ref`: an id or a name. Its answer
 names the `subject`, so that what is still proposed about it can be told as well; `subjects` are what the ledger calls
-it, where those are others. A refusal that is about another argument than `ref` comes from a domain that knows it.
+it, where those are others. A refusal that is about the argument `field` comes from a domain that knows it. What no
+domain knows may be in a proposal.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,11 +16,9 @@ from engross.flows import Aggregate, Described, Example, Flow, nearest
 from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Invalid, Reply, codes
 
+from .pending import only_proposed, undecided_about
+
 WHY = "why-"
-LIST_PROPOSALS = "proposals.list-proposals"
-UNDECIDED = ("draft", "proposed", "in_review")
-MOST_PROPOSALS = 20
-MOST_TARGETS = 50
 HINT = "Name an element or an entity by id, name or Type/Name, and a document by its path."
 
 Refusals = list[tuple[str, Reply]]
@@ -41,7 +40,7 @@ def add_why(record: Aggregate, fittings: Callable[[], Fittings]) -> None:
         controls=(),
         answers=None,
         exposed=False,
-        refuses=[codes.NEEDS_DISAMBIGUATION],
+        refuses=[codes.NEEDS_DISAMBIGUATION, codes.FIELD_NOT_FOUND],
         examples=[Example("Nobody knows it", {"of": "Nobody's child"}, reply="RECORD_NOT_FOUND")],
     )
     def why(context: Context, arguments: Why) -> Steps[Answer]:
@@ -57,11 +56,14 @@ def _accounted(fittings: Fittings, context: Context, arguments: Why) -> Steps[An
         answer = yield from walk(fittings, Request.within(context, flow.ref, _question(flow, arguments)))
         if answer.ok:
             targets = [f"{namespace}/{one}" for one in answer.data.get("subjects", (answer.data["subject"],))]
-            proposals = yield from _undecided(fittings, context, targets)
+            proposals = yield from undecided_about(fittings, context, targets)
             found.append({"aggregate": namespace, **answer.data, "proposals": proposals})
         else:
             refusals.append((namespace, answer))
     ambiguous = _candidates(refusals)
+    if not found and not ambiguous and not _about_field(refusals):
+        namespaces = [namespace for namespace, _ in refusals]
+        found = yield from only_proposed(fittings, context, arguments["of"], namespaces)
     if not found:
         raise _several(arguments["of"], ambiguous) if ambiguous else _unknown(arguments, refusals)
     return Answer({"of": arguments["of"], "found": found, **({"ambiguous": ambiguous} if ambiguous else {})})
@@ -92,18 +94,6 @@ def _question(flow: Flow, arguments: Why) -> dict[str, Any]:
     return asked
 
 
-def _undecided(fittings: Fittings, context: Context, targets: Sequence[str]) -> Steps[list[Mapping[str, Any]]]:
-    shown = ("id", "status", "proposed_by", "summary", "reason", "risk_tier", "created_at")
-    found: dict[str, Mapping[str, Any]] = {}
-    for target in targets[:MOST_TARGETS]:
-        asked = {"target": target, "limit": MOST_PROPOSALS}
-        listed = yield from walk(fittings, Request.within(context, LIST_PROPOSALS, asked))
-        for proposal in listed.data["proposals"] if listed.ok else ():
-            if proposal["status"] in UNDECIDED:
-                found[proposal["id"]] = {name: proposal[name] for name in shown if proposal.get(name) is not None}
-    return list(found.values())
-
-
 def _candidates(refusals: Refusals) -> list[dict[str, Any]]:
     """What a name may mean in the domains that know several of it."""
     return [
@@ -121,11 +111,9 @@ def _several(of: str, candidates: list[dict[str, Any]]) -> Invalid:
 
 def _unknown(arguments: Why, refusals: Refusals) -> Invalid:
     """Nobody knows it, or nobody knows the field of it."""
-    if "field" in arguments:
-        for _, answer in refusals:
-            if answer.data.get("field") == "field":
-                told, suggestions = {"kind": "field", "id": arguments["field"][:80]}, answer.data.get("suggestions")
-                return Invalid(codes.RECORD_NOT_FOUND, told, field="field", suggestions=suggestions)
+    for answer in _about_field(refusals):
+        told = {"id": arguments["of"][:80], "field": arguments.get("field", "")[:80]}
+        return Invalid(codes.FIELD_NOT_FOUND, told, field="field", suggestions=answer.data.get("suggestions"))
     similar = [one for _, answer in refusals for one in _similar(answer)]
     return Invalid(
         codes.RECORD_NOT_FOUND,
@@ -133,6 +121,11 @@ def _unknown(arguments: Why, refusals: Refusals) -> Invalid:
         field="of",
         suggestions={"similar": similar, "hint": HINT},
     )
+
+
+def _about_field(refusals: Refusals) -> list[Reply]:
+    """The refusals of domains that know the subject, and no such field of it."""
+    return [answer for _, answer in refusals if answer.data.get("field") == "field"]
 
 
 def _similar(answer: Reply) -> list[Any]:

@@ -43,7 +43,7 @@ def test_an_entity_is_told_with_its_file_and_the_place_in_it(shell: Shell, tmp_p
         assert part in told
     one = done(shell.run("why", "INV-001", "--field", "amount_due")).out
     assert "vendor_name" not in one
-    assert shell.run("why", "INV-001", "--field", "colour", "--json").key == "RECORD_NOT_FOUND"
+    assert shell.run("why", "INV-001", "--field", "colour", "--json").key == "FIELD_NOT_FOUND"
 
 
 def test_a_document_is_told_paragraph_by_paragraph(shell: Shell, tmp_path: Path) -> None:
@@ -73,9 +73,18 @@ def test_a_name_that_several_domains_know_is_told_by_all(local: Shell) -> None:
 def test_a_field_that_an_element_never_had_is_no_success(local: Shell) -> None:
     done(local.run("architecture", "create-element", "--type", "Node", "--name", "Mercury"))
     refused = local.run("why", "Mercury", "--field", "nme", "--json")
-    assert (refused.code, refused.key) == (2, "RECORD_NOT_FOUND")
+    assert (refused.code, refused.key) == (2, "FIELD_NOT_FOUND")
     assert refused.json["suggestions"]["did_you_mean"] == ["name"]
     assert local.run("why", "Mercury", "--field", "description").code == 2
+
+
+def test_what_is_only_proposed_is_told_with_its_proposal(local: Shell) -> None:
+    proposed = ("--type", "Node", "--name", "Mercury", "--commit-mode", "proposal", "--json")
+    proposal = done(local.run("architecture", "create-element", *proposed)).json["proposal"]["id"]
+    told = done(local.run("why", "Mercury")).out
+    assert told.startswith("Node Mercury (el_")
+    assert "(only proposed)" in told
+    assert f"proposal: {proposal}" in told
 
 
 def test_what_else_a_name_could_mean_is_listed_besides_what_was_found(local: Shell) -> None:

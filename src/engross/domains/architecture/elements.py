@@ -10,12 +10,14 @@ from engross.replies import Invalid, Issue, codes
 
 from .metamodel import metamodel
 from .names import folded
+from .relationships import whole_of
 from .rows import ELEMENT_COLUMNS, brief, element_of, of_row
 from .search import similar
 from .tables import AS_OF
 
 MOST_SIMILAR = 5
 MOST_CANDIDATES = 10
+MOST_WHOLES = 5
 SEARCH_HINT = "Use semanticSearch to find elements by description."
 
 
@@ -111,19 +113,32 @@ def referred(reader: Reader, model_id: str, reference: str, field: str) -> dict[
     if not found:
         raise Invalid.many([no_such_element(reader, name if meant else reference, field, model_id)])
     if len(found) > 1:
-        raise ambiguous(found, reference, field)
+        raise ambiguous(reader, found, reference, field)
     return found[0]
 
 
-def ambiguous(found: Iterable[Mapping[str, Any]], reference: str, field: str) -> Invalid:
+def ambiguous(reader: Reader, found: Iterable[Mapping[str, Any]], reference: str, field: str) -> Invalid:
     """Several have the name; with where each of them is."""
-    candidates = [{**brief(one), "model_id": one["model_id"], "path": f"{one['type']}/{one['name']}"} for one in found]
+    candidates = [{**brief(one), "model_id": one["model_id"], "path": _path(reader, one)} for one in found]
     return Invalid(
         codes.NEEDS_DISAMBIGUATION,
         {"reference": reference[:80]},
         field=field,
         suggestions={"candidates": candidates, "hint": "Refer to one of them by its id."},
     )
+
+
+def _path(reader: Reader, element: Mapping[str, Any]) -> str:
+    """The element behind what it is a part of, that behind what it is a part of, and so on."""
+    steps = {element["id"]: f"{element['type']}/{element['name']}"}
+    last = element["id"]
+    while len(steps) <= MOST_WHOLES and (above := whole_of(reader, last)) and above not in steps:
+        whole = find_element(reader, above)
+        if whole is None:
+            break
+        steps[above] = f"{whole['type']}/{whole['name']}"
+        last = above
+    return " > ".join(reversed(steps.values()))
 
 
 def free_names(reader: Reader, model_id: str, element_type: str, name: str, most: int = 3) -> list[str]:

@@ -139,7 +139,7 @@ def _anywhere(reader: Reader, arguments: Arguments) -> dict[str, Any]:
         if not found:
             raise
     if len(found) > 1:
-        raise ambiguous(found, arguments["ref"], "ref")
+        raise ambiguous(reader, found, arguments["ref"], "ref")
     return found[0]
 
 

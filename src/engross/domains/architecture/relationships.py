@@ -103,6 +103,17 @@ def all_tied_to(reader: Reader, subject: str) -> list[dict[str, Any]]:
     return [one for wave in reversed(waves) for one in wave]
 
 
+def whole_of(reader: Reader, part_id: str) -> str | None:
+    """What holds something, by a Composition or else an Aggregation."""
+    row = reader.row(
+        "SELECT id FROM architecture_relationships WHERE tenant = :tenant AND target_id = :target_id"
+        f" AND type IN ('Composition', 'Aggregation') AND {AS_OF} ORDER BY type DESC, id LIMIT 1",
+        target_id=part_id,
+    )
+    found = None if row is None else find_relationship(reader, row["id"])
+    return None if found is None else str(found["source_id"])
+
+
 def left_alone(reader: Reader, gone: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Elements that lost their last relationship with these."""
     from .elements import find_element

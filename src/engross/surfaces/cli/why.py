@@ -73,7 +73,7 @@ def _show_one(found: Mapping[str, Any]) -> None:
 def _heading(found: Mapping[str, Any]) -> str:
     """What it is, as far as its domain says so."""
     shown = next((value for value in found.values() if isinstance(value, Mapping) and "name" in value), None)
-    gone = " (gone)" if found.get("is_deleted") else ""
+    gone = " (gone)" if found.get("is_deleted") else " (only proposed)" if found.get("is_proposed") else ""
     if shown is None:
         return f"{found['aggregate']} {found['subject']}{gone}"
     subject = "" if found["subject"] == shown["name"] else f" ({found['subject']})"
