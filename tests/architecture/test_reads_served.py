@@ -72,7 +72,11 @@ def test_what_is_about_many_things_has_a_weak_tag(door: Door, flow: str) -> None
 
 
 def test_a_view_of_a_capability(door: Door) -> None:
-    structure = {"name": "Fulfilment", "sub_capabilities": ["Picking"], "value_streams": ["Order to cash"]}
+    structure: dict[str, Any] = {
+        "name": "Fulfilment",
+        "sub_capabilities": ["Picking"],
+        "value_streams": ["Order to cash"],
+    }
     made = door.made("architecture.create-capability-structure", **structure)
     part = next(one for one in made["created_elements"] if one["name"] == "Picking")
     door.made("architecture.add-component-to-capability", capability_id=part["id"], component_name="Warehouse")

@@ -196,9 +196,7 @@ class Policy:
         )
         return judged_approval(answer, tier, self.version)
 
-    def _granted_tier(
-        self, context: Context, flow: Flow, knobs: Knobs, types: Callable[[], Types] | None
-    ) -> int:
+    def _granted_tier(self, context: Context, flow: Flow, knobs: Knobs, types: Callable[[], Types] | None) -> int:
         """How far the grants for this caller reach now."""
         covering = self._covering(context, flow, knobs)
         changed = types() if types and any(grant.types is not None for grant in covering) else frozenset()

@@ -10,7 +10,6 @@ as the ledger grows.
 
 from __future__ import annotations
 
-from engross.replies import Invalid, codes
 from engross.store import Reading
 
 from .receipts import Receipt, last_receipt, latest_receipts
@@ -32,20 +31,15 @@ def position_at(reading: Reading, time: str) -> int:
     return found
 
 
-def settled_position(reading: Reading, asked: int | str, now: str, field: str = "as_of") -> int:
-    """The position that a caller means by one, or by an instant; Invalid for what is yet to come.
+def settled_position(reading: Reading, asked: int | str, now: str) -> int | None:
+    """The position that a caller means by one, or by an instant; None for what is yet to come.
 
     What is shown of the past must never change, so it can only be a position that is settled.
     """
     settled = reading.watermark()
-    if asked > now if isinstance(asked, str) else asked > settled:
-        raise Invalid(
-            codes.VALIDATION_ERROR,
-            {"problem": f"{field} is ahead of the ledger"},
-            field=field,
-            suggestions={"latest": settled},
-        )
-    return asked if isinstance(asked, int) else min(position_at(reading, asked), settled)
+    if isinstance(asked, int):
+        return asked if asked <= settled else None
+    return min(position_at(reading, asked), settled) if asked <= now else None
 
 
 def _time_of(receipt: Receipt) -> str:

@@ -44,9 +44,7 @@ def only_proposed(
     return list(found.values())
 
 
-def _perhaps_making(
-    fittings: Fittings, context: Context, of: str, namespaces: Collection[str]
-) -> Steps[list[Outline]]:
+def _perhaps_making(fittings: Fittings, context: Context, of: str, namespaces: Collection[str]) -> Steps[list[Outline]]:
     """Those that are about a subject of this id; if there are none, whatever is open, as far as anybody would look."""
     by_id: list[Outline] = []
     for namespace in namespaces:

@@ -6,7 +6,7 @@ it, where those are others. A refusal that is about the argument `field` comes f
 domain knows may be in a proposal.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict

@@ -33,6 +33,8 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
         if as_of is None:
             return flow.handler(Reader(reading, context), arguments)
         position = settled_position(reading, as_of, context.occurred_at)
+        if position is None:
+            raise _ahead(reading)
         return flow.handler(Reader(reading, context._replace(as_of=position)), arguments)
 
     def in_draft(transaction: Transaction) -> Any:
@@ -58,6 +60,12 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
             deadline,
         )
     return _reply(as_answer(result), checked, fittings.most_reply_bytes)
+
+
+def _ahead(reading: Reading) -> Invalid:
+    told = {"problem": "as_of is ahead of the ledger"}
+    latest = {"latest": reading.watermark()}
+    return Invalid(codes.VALIDATION_ERROR, told, field="as_of", suggestions=latest)
 
 
 def _reply(answer: Answer, checked: Checked, limit: int) -> Reply:

@@ -49,4 +49,10 @@ def _other(reader: Reader, model_id: str, arguments: Arguments, content: Content
 
 def _other_moment(reader: Reader, asked: int | str | None) -> int | None:
     moment = None if asked is None else moment_of(asked)
-    return None if moment is None else settled_position(reader.reading, moment, reader.now, "other_as_of")
+    if moment is None:
+        return None
+    position = settled_position(reader.reading, moment, reader.now)
+    if position is None:
+        latest = f"The latest position is {reader.reading.watermark()}."
+        raise Invalid.many([malformed("/other_as_of", "other_as_of is ahead of the ledger", latest)])
+    return position

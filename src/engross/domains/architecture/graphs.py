@@ -33,8 +33,8 @@ class Graph(NamedTuple):
 class Walk:
     """A walk through a model, step by step, as long as there is room for elements.
 
-    An end of a relationship may be a relationship. It is nothing without its own ends, so whoever reaches it has reached
-    those as well; and what is tied to a relationship is one step farther than the relationship.
+    An end of a relationship may be a relationship. It is nothing without its own ends, so whoever reaches it has
+    reached those as well; and what is tied to a relationship is one step farther than the relationship.
     """
 
     def __init__(self, reader: Reader, limit: int) -> None:

@@ -138,7 +138,7 @@ def read_context(reader: Reader, model_id: str | None) -> Answered:
 
 
 def _is_in_model(reader: Reader, end: str, model_id: str) -> bool:
-    """Whether an element or a relationship is there, in this model: whatever is elsewhere is not there for the caller."""
+    """Whether an element or a relationship is there, in this model: what is in another counts as not there."""
     thing = find_element(reader, end) or find_relationship(reader, end)
     return thing is not None and thing["model_id"] == model_id
 

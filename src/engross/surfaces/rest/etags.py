@@ -39,7 +39,7 @@ def version_of(data: Mapping[str, Any]) -> int | None:
     if version is None:
         parts = [part for part in data.values() if isinstance(part, dict)]
         # What is shown alone needs no id to be told from what is shown beside it.
-        record = next((part for part in parts if RECORD <= part.keys()), parts[0] if len(parts) == 1 else {})
+        record = next((part for part in parts if part.keys() >= RECORD), parts[0] if len(parts) == 1 else {})
         version = record.get("version")
     return version if type(version) is int else None
 
