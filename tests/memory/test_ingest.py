@@ -12,6 +12,7 @@ from engross.flows import lint
 from tests.bed.offices import Offices
 from tests.bed.trying import outcome
 from tests.memory.kept import Library, done, ingest, memory_at, warned
+from tests.memory.people import retract
 from tests.memory.samples import INVOICE, PNG, RECEIPT, SAMPLES
 
 LIMIT = 52_428_800
@@ -64,8 +65,32 @@ def test_the_same_bytes_are_the_same_source_and_are_not_interpreted_twice(librar
     assert again.message_key == "NO_EFFECT"
     assert again.data["deduplicated"] is True
     assert again.data["source_id"] == first["source_id"]
-    assert again.data["interpretation"]["run_id"] == first["interpretation"]["run_id"]
+    assert again.data["interpretation"] == first["interpretation"]
     assert len(library.rows("SELECT id FROM memory_runs WHERE tenant = :tenant")) == 1
+
+
+@pytest.mark.requirement("MEM-01", "MEM-33")
+def test_the_same_bytes_are_answered_with_the_first_run_and_its_notes(library):
+    first = library.ingest(INVOICE, "application/pdf")
+    assert warned(first) == ["MIME_TYPE_MISMATCH"]
+    wish = {"source_id": first.data["source_id"], "interpretation_config": {}}
+    done(library.clara.call("memory.reinterpret", wish))
+    again = library.ingest(INVOICE)
+    assert again.message_key == "NO_EFFECT"
+    assert again.data["interpretation"] == first.data["interpretation"]
+    assert again.data["warnings"] == first.data["warnings"]
+
+
+@pytest.mark.requirement("MEM-01", "NEW-11")
+def test_a_run_that_was_withdrawn_does_not_count_as_an_interpretation(library):
+    first = done(library.ingest(INVOICE))
+    retract(library.clara, first["source_id"])
+    assert done(library.ingest(INVOICE, interpret=False))["deduplicated"] is False
+    later = done(library.ingest(INVOICE))
+    assert later["interpretation"]["run_id"] != first["interpretation"]["run_id"]
+    assert later["interpretation"]["observations_created"] == 3
+    assert done(library.ingest(INVOICE))["interpretation"]["run_id"] == later["interpretation"]["run_id"]
+    assert library.clara.office.rebuild("main").same
 
 
 @pytest.mark.requirement("MEM-32")

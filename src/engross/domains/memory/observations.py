@@ -57,6 +57,12 @@ def find_observation(reader: Reader, entity_ids: Sequence[str], identifier: str,
     return None
 
 
+def stands(reader: Reader, stated: Stated) -> bool:
+    """Whether an observation was not withdrawn."""
+    row = find_observation(reader, [stated.entity_id], stated.id, stated.at)
+    return row is not None and row["withdrawn_at"] is None
+
+
 def observations_from(reader: Reader, record_id: str, *, limit: int = 1000) -> list[dict[str, Any]]:
     """The rows of what a record says and still stands, in its own order."""
     found: list[dict[str, Any]] = []

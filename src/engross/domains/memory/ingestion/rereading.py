@@ -12,10 +12,11 @@ from ..entity_rows import entity_rows
 from ..observations import observations_from
 from ..observing import Claim, Weight
 from ..owners import owner_of
+from ..records import runs_of
 from ..rows import number_of
 from .config import Config
 from .interpreting import Interpreted
-from .shelf import Kept, runs_over
+from .shelf import Kept
 
 STRUCTURED = "structured"
 MOST = 100_000
@@ -29,7 +30,7 @@ def was_structured(source: Kept) -> bool:
 def reread(reader: Reader, source: str, config: Config) -> Interpreted:
     """The same claims once more, with the weight that they had."""
     rows = _first_run(reader, source)
-    first = runs_over(reader, source)[-1]
+    config_then = orjson.loads(runs_of(reader, source)[0]["config"])
     known = entity_rows(reader, owner_of(reader.context), sorted({row["entity_id"] for row in rows}))
     claims = [
         Claim(
@@ -40,7 +41,7 @@ def reread(reader: Reader, source: str, config: Config) -> Interpreted:
         )
         for row in rows
     ]
-    said = {**first.config, **({"requested": dict(config.asked)} if config.asked else {})}
+    said = {**config_then, **({"requested": dict(config.asked)} if config.asked else {})}
     weight = Weight(rows[0]["priority"], number_of(rows[0]["specificity"])) if rows else Weight()
     return Interpreted(
         "dataset", "StructuredData", "application/json", STRUCTURED, said, claims, (), together=False, weight=weight

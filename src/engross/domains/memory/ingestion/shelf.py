@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import orjson
 
 from engross.ledger import Reader
 
+from ..entity_rows import OWNED
+from ..observations import Stated, stands
+from ..owners import owner_of
 from ..records import find_record, runs_of
+
+MOST_IDS = 100
 
 
 class Kept(NamedTuple):
@@ -32,11 +38,11 @@ class PastRun(NamedTuple):
     """A run over a record."""
 
     id: str
-    number: int
     provider: str
-    config: dict[str, Any]
     entities_created: int
     observations_created: int
+    entity_ids: tuple[str, ...]
+    notes: tuple[dict[str, Any], ...]
 
     def told(self) -> dict[str, Any]:
         """The run as answers tell it."""
@@ -44,7 +50,14 @@ class PastRun(NamedTuple):
             "run_id": self.id,
             "entities_created": self.entities_created,
             "observations_created": self.observations_created,
+            "entity_ids": first_ids(self.entity_ids),
+            "provider": self.provider,
         }
+
+
+def first_ids(entity_ids: Iterable[str]) -> list[str]:
+    """The ids that an answer tells: the first ones, each once."""
+    return list(dict.fromkeys(entity_ids))[:MOST_IDS]
 
 
 def kept_record(reader: Reader, identifier: str) -> Kept | None:
@@ -68,19 +81,27 @@ def kept_record(reader: Reader, identifier: str) -> Kept | None:
     )
 
 
-def runs_over(reader: Reader, record: str) -> list[PastRun]:
-    """The runs over a record of the caller's, the latest first."""
-    return [
-        PastRun(
+def first_run(reader: Reader, record: str) -> PastRun | None:
+    """The first run over a record of the caller's, of those that were not withdrawn."""
+    rows = reader.rows(
+        "SELECT id, provider, entities_created, observations_created, notes, observed_at, stated FROM memory_runs"
+        f" {OWNED} AND record_id = :record_id ORDER BY number",
+        owner=owner_of(reader.context),
+        record_id=record,
+    )
+    for row in rows:
+        stated = [Stated(entity_id, row["observed_at"], one) for entity_id, one in orjson.loads(row["stated"])]
+        if stated and not stands(reader, stated[0]):
+            continue
+        return PastRun(
             row["id"],
-            row["number"],
             row["provider"],
-            orjson.loads(row["config"]),
             row["entities_created"],
             row["observations_created"],
+            tuple([one.entity_id for one in stated]),
+            tuple(orjson.loads(row["notes"] or "[]")),
         )
-        for row in reversed(runs_of(reader, record))
-    ]
+    return None
 
 
 def next_number(reader: Reader, record: str) -> int:

@@ -21,7 +21,7 @@ from .interpreting import Interpreted, interpreted
 from .quota import quota_of
 from .relating import without_cycles
 from .rereading import reread, stated_json, was_structured
-from .shelf import Kept, kept_record, next_number, runs_over
+from .shelf import Kept, first_ids, first_run, kept_record, next_number
 
 Arguments = Mapping[str, Any]
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -81,7 +81,6 @@ def ingest(unit: Unit, arrival: Arrival, ways: Ways) -> Answer:
     record, wanted, reading = arrival
     known = kept_record(unit, record.id)
     stands = known is not None and known.stands
-    runs = runs_over(unit, record.id) if known is not None else []
     answer: dict[str, Any] = {
         "source_id": record.id,
         "content_hash": record.content_hash,
@@ -95,9 +94,9 @@ def ingest(unit: Unit, arrival: Arrival, ways: Ways) -> Answer:
         version += 1
     if not wanted:
         return Answer(answer)
-    if known is not None and stands and runs:
+    if known is not None and stands and (run := first_run(unit, record.id)) is not None:
         about = {"record_type": known.type, "category": known.category, "mime_type": known.mime_type}
-        return Answer({**answer, "interpretation": runs[0].told(), **about})
+        return Answer({**answer, "interpretation": run.told(), **about}, warnings=run.notes)
     quota = quota_of(unit, ways)
     if reading is None or quota.is_spent:
         return Answer({**answer, "interpretation_skipped": quota.skipped()}, warnings=(quota.warning(),))
@@ -152,6 +151,7 @@ def _require_quota(reader: Reader, ways: Ways) -> None:
 
 
 def _recorded(unit: Unit, record: str, version: int, reading: Interpreted, answer: dict[str, Any]) -> Answer:
+    relations, skipped = without_cycles(unit, reading.claims, reading.relations)
     run = Run(
         unit.new_id(),
         next_number(unit, record),
@@ -159,9 +159,8 @@ def _recorded(unit: Unit, record: str, version: int, reading: Interpreted, answe
         reading.config,
         reading.unknown_fields,
         reading.fragments,
-        reading.notes,
+        (*reading.notes, *skipped),
     )
-    relations, skipped = without_cycles(unit, reading.claims, reading.relations)
     done = observe(
         unit,
         reading.claims,
@@ -173,7 +172,7 @@ def _recorded(unit: Unit, record: str, version: int, reading: Interpreted, answe
         together=reading.together,
     )
     told = {**answer, "interpretation": _told(run, done, reading), **_about(reading)}
-    return Answer(told, warnings=(*reading.notes, *skipped))
+    return Answer(told, warnings=tuple(run.notes))
 
 
 def _now_known(unit: Unit, record: Record, version: int) -> int:
@@ -202,7 +201,7 @@ def _told(run: Run, done: Observed, reading: Interpreted) -> dict[str, Any]:
         "run_id": run.id,
         "entities_created": done.entities_created,
         "observations_created": done.observations_created,
-        "entity_ids": list(dict.fromkeys(done.entity_ids))[:100],
+        "entity_ids": first_ids(done.entity_ids),
         "provider": reading.provider,
     }
 
@@ -213,7 +212,7 @@ def _about(reading: Interpreted) -> dict[str, Any]:
 
 def _is_interpreted(reader: Reader, identifier: str) -> bool:
     known = kept_record(reader, identifier)
-    return known is not None and known.stands and bool(runs_over(reader, identifier))
+    return known is not None and known.stands and first_run(reader, identifier) is not None
 
 
 def _declared(source: Kept) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from ..owners import owner_of
 from ..payloads import payload_content_id
 from ..refusals import malformed, raise_all
 from .relating import without_cycles
-from .shelf import kept_record, next_number
+from .shelf import first_ids, first_run, kept_record, next_number
 
 CREATED = "Payload created and observations extracted"
 FOUND = "Duplicate payload found, returning existing"
@@ -66,7 +66,10 @@ def submit(unit: Unit, submission: Submission) -> Answer:
     record = submission.record
     known = kept_record(unit, record.id)
     if known is not None and known.stands:
-        return Answer(_told(record, str(known.provenance.get("submission_id")), created=False))
+        run = first_run(unit, record.id)
+        assert run is not None
+        told = _told(record, str(known.provenance.get("submission_id")), run.entity_ids, created=False)
+        return Answer(told, warnings=run.notes)
     submission_id = unit.new_id("sub_")
     follows = known.version if known else last_version(unit, "memory", record.id)
     keep_record(unit, record._replace(provenance={**record.provenance, "submission_id": submission_id}), follows)
@@ -81,21 +84,22 @@ def submit(unit: Unit, submission: Submission) -> Answer:
             next_number(unit, record.id) if known else 1,
             PROVIDER,
             {"capability_id": record.provenance["capability_id"]},
+            notes=warnings,
         ),
         weight=Weight(priority=0, specificity=0.8, observed_at=submission.observed_at),
         relations=relations,
     )
-    told = _told(record, submission_id, created=True)
-    return Answer({**told, "entity_ids": list(dict.fromkeys(done.entity_ids))[:100]}, warnings=warnings)
+    return Answer(_told(record, submission_id, done.entity_ids, created=True), warnings=warnings)
 
 
-def _told(record: Record, submission_id: str, *, created: bool) -> dict[str, Any]:
+def _told(record: Record, submission_id: str, entity_ids: Sequence[str], *, created: bool) -> dict[str, Any]:
     return {
         "payload_id": record.id,
         "payload_content_id": record.content_hash,
         "payload_submission_id": submission_id,
         "created": created,
         "message": CREATED if created else FOUND,
+        "entity_ids": first_ids(entity_ids),
     }
 
 
