@@ -12,6 +12,7 @@ import pytest
 
 from engross.domains.memory.exports.tables import TABLES
 from tests.memory.kept import Library, done, ingest
+from tests.memory.people import tell
 from tests.memory.samples import INVOICE, SAMPLES
 
 PROV = "http://www.w3.org/ns/prov#"
@@ -120,6 +121,23 @@ def test_facts_lead_to_their_record_and_place(full):
     assert json.loads(amount["value"]) == 1500
     assert (amount["source_type"], amount["source_name"]) == ("invoice", "a.txt")
     assert INVOICE.decode()[span["start"] : span["end"]] == "$1,500.00"
+
+
+def table(library: Library, name: str, **asked: Any) -> list[dict[str, str]]:
+    """The rows of a table, from CSV."""
+    text = "".join(page["text"] for page in pages(library, format="csv", table=name, **asked))
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_structured_entities_are_handed_out_with_their_places(quick: Library):
+    tell(quick.clara, {"entity_type": "person", "name": "Ann"}, {"entity_type": "person", "name": "Bob", "a/b": 1})
+    facts = {(row["canonical_name"], row["field"]): row["span"] for row in table(quick, "facts")}
+    assert facts["bob", "a/b"] == '{"path":"/entities/1/a~1b"}'
+    spans = {json.loads(row["fields"])["name"]: json.loads(row["spans"]) for row in table(quick, "observations")}
+    assert spans["Ann"] == {"name": {"path": "/entities/0/name"}}
+    (page,) = pages(quick)
+    told = [node["spans"] for node in page["document"]["@graph"] if "spans" in node]
+    assert {"name": {"path": "/entities/1/name"}, "a/b": {"path": "/entities/1/a~1b"}} in told
 
 
 def test_a_spreadsheet_runs_nothing_of_what_a_file_says(quick):

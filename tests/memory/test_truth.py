@@ -101,6 +101,23 @@ def test_a_field_is_traced_to_the_file_and_the_place_in_it(library: Library):
     assert done(library.clara.call("memory.get-field-provenance", by_other_name))["value"] == told["value"]
 
 
+@pytest.mark.requirement("MEM-24", "NEW-05")
+def test_a_field_of_structured_data_is_traced_to_its_place_in_it(library: Library):
+    source = tell(library.clara, ACME, {**JOHN, "phone/home": "1"})["source_id"]
+    for reread in (False, True):
+        if reread:
+            library.offices.clock.pass_(minutes=1)
+            wish = {"source_id": source, "interpretation_config": {}}
+            assert done(library.clara.call("memory.reinterpret", wish))["observations_created"] == 2
+        for field, path in (("email", "/entities/1/email"), ("phone/home", "/entities/1/phone~1home")):
+            asked = {"entity_id": JOHN_ID, "field": field}
+            assert done(library.clara.call("memory.get-field-provenance", asked))["span"] == {"path": path}
+            assert done(library.clara.call("memory.explain-field", asked))["winner"]["span"] == {"path": path}
+    (reason,) = done(library.clara.call("memory.why-entity", {"ref": JOHN_ID, "field": "email"}))["reasons"]
+    assert reason["spans"] == {"email": {"path": "/entities/1/email"}}
+    assert library.rows("SELECT id FROM memory_observations WHERE tenant = :tenant AND spans IS NOT NULL") == []
+
+
 @pytest.mark.requirement("MEM-24")
 def test_a_correction_is_its_own_source(small: Library):
     tell(small.clara, JOHN)

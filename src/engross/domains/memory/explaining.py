@@ -14,6 +14,7 @@ from .entities import Entity
 from .entity_rows import OWNED, observed_of
 from .observations import find_observation
 from .owners import owner_of
+from .places import Places
 from .records import find_record
 from .reducer import CORRECTION, Candidate, Claimed, Merged, beats, contributors, rank, reduced, winner
 from .refusals import no_such_field
@@ -75,7 +76,7 @@ def field_source(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
         "source_record": source_record(reader, row),
         "observed_at": row["observed_at"],
     }
-    if (span := _span(row, field)) is not None:
+    if (span := Places(reader).of(row).get(field)) is not None:
         told["span"] = span
     others = contributors(held)
     if isinstance(held, Merged) and len(others) > 1:
@@ -198,15 +199,9 @@ def _told(reader: Reader, said: Said, field: str, *, whole: bool = False) -> dic
     }
     if not whole:
         return told
-    if (span := _span(row, field)) is not None:
+    if (span := Places(reader).of(row).get(field)) is not None:
         told["span"] = span
     return {**told, "source_record": source_record(reader, row), "fact": evidence(reader, row)}
-
-
-def _span(row: Mapping[str, Any], field: str) -> dict[str, Any] | None:
-    spans = orjson.loads(row["spans"]) if row["spans"] else {}
-    found: dict[str, Any] | None = spans.get(field)
-    return found
 
 
 def _dated(reader: Reader, changes: Sequence[Change]) -> list[dict[str, Any]]:

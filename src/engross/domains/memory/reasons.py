@@ -22,6 +22,7 @@ from .finding import Match, by_identifier
 from .ids import ENTITY_ID, NAMESPACE
 from .observations import find_observation
 from .owners import owner_of
+from .places import Places
 from .records import find_record
 from .reducer import Candidate, Merged, contributors, winner
 from .refusals import LOOK_FOR_IT, malformed, no_such_field, raise_all
@@ -143,7 +144,7 @@ def _shown(reader: Reader, ground: Ground, entity_id: str) -> dict[str, Any]:
     """What an observation says about the fields, and where that was read."""
     row, fields = ground
     said = orjson.loads(row["fields"])
-    spans = orjson.loads(row["spans"]) if row["spans"] else {}
+    spans = Places(reader).of(row)
     told = {
         "fields": list(fields),
         "payload": {name: said.get(name) for name in fields},

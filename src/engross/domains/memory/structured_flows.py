@@ -9,6 +9,7 @@ import orjson
 from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described, Example, Limits, Semantics
+from engross.flows.pointer import pointer
 from engross.ledger import Reader, Unit, last_version
 from engross.replies import Issue
 
@@ -16,6 +17,7 @@ from .arguments import ACME, Answered, UserId
 from .ids import record_id
 from .observing import Claim, ObservedEntity, Record, Run, Weight, named, observe
 from .owners import owner_of
+from .places import STRUCTURED
 from .records import record_with_content, runs_of
 from .reducer import CORRECTION
 from .refusals import malformed, raise_all, too_many
@@ -28,7 +30,6 @@ PRINTABLE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,256}")
 MOST_FIELDS = 500
 MOST_ISSUES = 100
 USUAL_PRIORITY = 100
-STRUCTURED = "structured"
 SPECIFICITY = 1.0
 
 
@@ -135,16 +136,11 @@ def _unfit(observed: Sequence[ObservedEntity], schemas: Mapping[str, EntitySchem
         if schema is None:
             continue
         for name, kind in unfit_fields(schema, one.fields):
-            issues.append(
-                malformed(_pointer(place, name), f"the schema of the type wants a {kind} here", expected=kind)
-            )
+            where, problem = pointer(("entities", place, name)), f"the schema of the type wants a {kind} here"
+            issues.append(malformed(where, problem, expected=kind))
         for name in missing_fields(schema, one.fields):
-            issues.append(malformed(_pointer(place, name), "the schema of the type requires it"))
+            issues.append(malformed(pointer(("entities", place, name)), "the schema of the type requires it"))
     return issues[:MOST_ISSUES]
-
-
-def _pointer(place: int, name: str) -> str:
-    return f"/entities/{place}/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def _ingested(unit: Unit, prepared: Prepared) -> Answered:

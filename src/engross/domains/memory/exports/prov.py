@@ -96,8 +96,8 @@ class _Graph:
             "engross:specificityScore": number_of(row["specificity"]),
             "fields": orjson.loads(row["fields"]),
         }
-        if row["spans"]:
-            node["spans"] = orjson.loads(row["spans"])
+        if spans := self._sources.places.of(row):
+            node["spans"] = spans
         if record is None:
             return {**node, "wasAttributedTo": self._owner}
         return {**node, "wasDerivedFrom": _id("record", record["id"]), "wasGeneratedBy": self._record(record)}

@@ -8,6 +8,7 @@ from engross.ledger import Reader
 
 from ..entities import Entity
 from ..observations import find_observation
+from ..places import Places, Span
 from ..records import find_record
 from ..reducer import winner
 
@@ -19,26 +20,31 @@ class Sourced(NamedTuple):
     value: Any
     observation: dict[str, Any]
     record: dict[str, Any] | None
+    span: Span | None
+    """Where in the record it stands."""
 
 
 class Sources:
     """Looks up what is behind fields, each observation and record once."""
 
     def __init__(self, reader: Reader) -> None:
+        self.places = Places(reader)
         self._reader = reader
         self._records: dict[str, dict[str, Any] | None] = {}
 
     def of(self, entity: Entity) -> list[Sourced]:
         """The fields of an entity, by name."""
-        observations: dict[str, dict[str, Any] | None] = {}
+        observations: dict[str, tuple[dict[str, Any], dict[str, Span]] | None] = {}
         told = []
         for field, value in entity.snapshot.items():
             identifier, at = winner(entity.board[field])
             if identifier not in observations:
-                observations[identifier] = find_observation(self._reader, entity.ids, identifier, at)
-            observation = observations[identifier]
-            if observation is not None:
-                told.append(Sourced(field, value, observation, self.record(observation["record_id"])))
+                row = find_observation(self._reader, entity.ids, identifier, at)
+                observations[identifier] = None if row is None else (row, self.places.of(row))
+            if (found := observations[identifier]) is not None:
+                observation, spans = found
+                record = self.record(observation["record_id"])
+                told.append(Sourced(field, value, observation, record, spans.get(field)))
         return told
 
     def record(self, identifier: str | None) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ Every row has the same columns as the others of its table; what has a structure 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engross.ledger import Reader
@@ -13,6 +13,7 @@ from engross.ledger import Reader
 from ..entities import Entity
 from ..entity_rows import OWNED
 from ..owners import owner_of
+from ..places import Places
 from ..rows import as_text, number_of
 from .sources import Sources
 from .walk import Page, entities_after, key_of, paged
@@ -59,17 +60,10 @@ def _facts_of(entity: Entity, sources: Sources) -> list[Row]:
             "source_record_id": one.observation["record_id"],
             "source_type": one.record["type"] if one.record else "correction",
             "source_name": one.record["name"] if one.record else None,
-            "span": _span(one.observation["spans"], one.field),
+            "span": as_text(one.span) if one.span else None,
         }
         for one in sources.of(entity)
     ]
-
-
-def _span(spans: str | None, field: str) -> str | None:
-    import orjson
-
-    found = orjson.loads(spans).get(field) if spans else None
-    return as_text(found) if found else None
 
 
 def _entities(reader: Reader, cursor: str | None, entity_type: str | None, limit: int) -> Page:
@@ -89,22 +83,37 @@ def _entities(reader: Reader, cursor: str | None, entity_type: str | None, limit
     )
 
 
+def _as_they_are(reader: Reader, rows: Sequence[Row]) -> Iterable[Row]:
+    return rows
+
+
 def _by_key(
-    table: str, key: tuple[str, ...], columns: str, shown: Callable[[Row], Row], condition: str = ""
+    table: str,
+    key: tuple[str, ...],
+    columns: Mapping[str, str],
+    *,
+    more: tuple[str, ...] = (),
+    shown: Callable[[Reader, Sequence[Row]], Iterable[Row]] = _as_they_are,
+    condition: str = "",
 ) -> Callable[[Reader, str | None, str | None, int], Page]:
-    """Reads a table along its key."""
+    """Reads a table along its key: some columns, and `more` that it takes to show them."""
 
     def read(reader: Reader, cursor: str | None, entity_type: str | None, limit: int) -> Page:
         after = key_of(cursor, [KEY_KINDS.get(name, str) for name in key])
-        rows = _rows_along(reader, table, key, columns, condition, after)
-        return paged(rows, shown, lambda row: tuple(row[name] for name in key), limit)
+        some = _rows_along(reader, table, key, ", ".join((*columns, *more)), condition, after)
+        return paged(
+            (row for rows in some for row in shown(reader, rows)),
+            lambda row: {name: row[name] for name in columns},
+            lambda row: tuple(row[name] for name in key),
+            limit,
+        )
 
     return read
 
 
 def _rows_along(
     reader: Reader, table: str, key: tuple[str, ...], columns: str, condition: str, after: list[Any] | None
-) -> Iterator[Row]:
+) -> Iterator[list[Row]]:
     order = ", ".join(key)
     behind = f" AND ({order}) > ({', '.join(f':after_{name}' for name in key)})"
     while True:
@@ -114,14 +123,17 @@ def _rows_along(
             owner=owner_of(reader.context),
             **params,
         )
-        yield from rows
+        yield rows
         if len(rows) < CHUNK:
             return
         after = [rows[-1][name] for name in key]
 
 
-def _observation(row: Row) -> Row:
-    return {**{name: row[name] for name in OBSERVATIONS}, "specificity": number_of(row["specificity"])}
+def _observations(reader: Reader, rows: Sequence[Row]) -> Iterator[Row]:
+    places = Places(reader)
+    for row in rows:
+        spans = places.of(row)
+        yield {**row, "specificity": number_of(row["specificity"]), "spans": as_text(spans) if spans else None}
 
 
 FACTS = {
@@ -188,10 +200,6 @@ RECORDS = {
 }
 
 
-def _itself(row: Row) -> Row:
-    return row
-
-
 TABLES: dict[str, Table] = {
     "facts": Table(FACTS, _facts),
     "entities": Table(ENTITIES, _entities),
@@ -200,15 +208,14 @@ TABLES: dict[str, Table] = {
         _by_key(
             "memory_observations",
             ("born", "entity_id", "observed_at", "id"),
-            ", ".join(("born", *OBSERVATIONS)),
-            _observation,
-            " AND withdrawn_at IS NULL",
+            OBSERVATIONS,
+            more=("born", "ordinal", "run_id"),
+            shown=_observations,
+            condition=" AND withdrawn_at IS NULL",
         ),
     ),
-    "relationships": Table(RELATIONSHIPS, _by_key("memory_relationships", ("id",), ", ".join(RELATIONSHIPS), _itself)),
-    "events": Table(EVENTS, _by_key("memory_events", ("event_timestamp", "id"), ", ".join(EVENTS), _itself)),
-    "records": Table(
-        RECORDS, _by_key("memory_records", ("id",), ", ".join(RECORDS), _itself, " AND retracted_at IS NULL")
-    ),
+    "relationships": Table(RELATIONSHIPS, _by_key("memory_relationships", ("id",), RELATIONSHIPS)),
+    "events": Table(EVENTS, _by_key("memory_events", ("event_timestamp", "id"), EVENTS)),
+    "records": Table(RECORDS, _by_key("memory_records", ("id",), RECORDS, condition=" AND retracted_at IS NULL")),
 }
 """Every table, by name."""

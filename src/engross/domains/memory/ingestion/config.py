@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from engross.flows import nearest
+from engross.flows.pointer import pointer
 from engross.replies import Issue
 
 from ..refusals import malformed, raise_all
@@ -62,8 +63,7 @@ def _shape_issues(asked: Mapping[str, Any]) -> list[Issue]:
 
 
 def _wrong(field: str, problem: str, hint: str | None = None) -> Issue:
-    pointer = field.replace("~", "~0").replace("/", "~1")
-    return malformed(f"/interpretation_config/{pointer}", problem, hint)
+    return malformed(pointer(("interpretation_config", field)), problem, hint)
 
 
 def _is_temperature(value: object) -> bool:

@@ -12,13 +12,13 @@ from ..entity_rows import entity_rows
 from ..observations import observations_from
 from ..observing import Claim, Weight
 from ..owners import owner_of
+from ..places import STRUCTURED
 from ..records import runs_of
 from ..rows import number_of
 from .config import Config
 from .interpreting import Interpreted
 from .shelf import Kept
 
-STRUCTURED = "structured"
 MOST = 100_000
 
 

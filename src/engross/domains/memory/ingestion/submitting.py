@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from engross.calls import Answer
 from engross.flows import nearest
+from engross.flows.pointer import pointer
 from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, codes
 
@@ -129,11 +130,11 @@ def _extracted_at(text: str) -> str:
 
 def _claims(capability: Capability, body: Mapping[str, Any], content_id: str) -> tuple[list[Claim], list[Relation]]:
     """The payload itself comes first; each of the others is tied to it."""
-    spans = {field: {"path": f"/{_escaped(field)}"} for field in body}
+    spans = {field: {"path": pointer((field,))} for field in body}
     entities = [ObservedEntity(capability.entity_type, body, _own_name(capability, body) or content_id, spans)]
     relations = []
     for place, one in enumerate(extracted(capability.extractions, body), start=1):
-        path = f"/{_escaped(one.field)}" + ("" if one.item is None else f"/{one.item}")
+        path = pointer((one.field,) if one.item is None else (one.field, one.item))
         entities.append(
             ObservedEntity(one.entity_type, one.fields, one.name, {name: {"path": path} for name in one.fields})
         )
@@ -159,7 +160,3 @@ def _category(entity_type: str) -> str:
     from ..interpretation.record_types import category
 
     return category(entity_type)
-
-
-def _escaped(field: str) -> str:
-    return field.replace("~", "~0").replace("/", "~1")
