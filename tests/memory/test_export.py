@@ -12,7 +12,7 @@ import pytest
 
 from engross.domains.memory.exports.tables import TABLES
 from tests.memory.kept import Library, done, ingest
-from tests.memory.people import tell
+from tests.memory.people import JOHN_ID, listed, merge, person, relate, retract, tell
 from tests.memory.samples import INVOICE, SAMPLES
 
 PROV = "http://www.w3.org/ns/prov#"
@@ -127,6 +127,28 @@ def table(library: Library, name: str, **asked: Any) -> list[dict[str, str]]:
     """The rows of a table, from CSV."""
     text = "".join(page["text"] for page in pages(library, format="csv", table=name, **asked))
     return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.requirement("ECO-07")
+def test_relationships_are_handed_out_as_reads_show_them(library: Library):
+    clara = library.clara
+    ann, bob, cid = (person(clara, name) for name in ("Ann", "Bob", "Cid"))
+    dan = tell(clara, {"entity_type": "person", "name": "John Doe"})["source_id"]
+    for source, target in ((ann, JOHN_ID), (JOHN_ID, bob), (ann, cid), (bob, cid), (ann, bob)):
+        done(relate(clara, "REFERS_TO", source, target))
+        library.offices.clock.pass_(minutes=1)
+    assert len(table(library, "relationships")) == 5
+    retract(clara, dan)
+    assert len(table(library, "relationships")) == 3
+    merge(clara, bob, ann)
+    shown = [(one["id"], one["source_entity_id"], one["target_entity_id"]) for one in listed(clara, ann)]
+    assert len(shown) == 1
+    for limit in (1, 500):
+        told = table(library, "relationships", limit=limit)
+        assert [(row["id"], row["source_id"], row["target_id"]) for row in told] == shown
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (page,) = pages(library, format="parquet", table="relationships")
+    assert parquet.read_table(io.BytesIO(b64decode(page["content_base64"]))).num_rows == 1
 
 
 def test_structured_entities_are_handed_out_with_their_places(quick: Library):

@@ -50,7 +50,28 @@ def edges_at(
 
 def between(reader: Reader, kind: str, source: Entity, target: Entity) -> dict[str, Any] | None:
     """The row of the relationship of a type that leads from the one to the other, if there is one."""
-    found = [
+    found = _ids_between(reader, kind, source, target)
+    return _rows(reader, [min(found)])[0] if found else None
+
+
+def shown_edges(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> list[Edge]:
+    """The edges that some of these rows stand for, in their order; the others are shown to nobody."""
+    edges = _resolved(reader, rows)
+    given = {row["id"] for row in rows}
+    alike = {
+        one
+        for edge in edges
+        if edge.source.members or edge.target.members
+        for one in _ids_between(reader, edge.row["type"], edge.source, edge.target)
+    }
+    if alike - given:
+        edges = _resolved(reader, [*rows, *_rows(reader, alike - given)])
+    found = {edge.row["id"]: edge for edge in edges}
+    return [found[row["id"]] for row in rows if row["id"] in found]
+
+
+def _ids_between(reader: Reader, kind: str, source: Entity, target: Entity) -> list[str]:
+    return [
         row["id"]
         for source_id in source.ids
         for target_id in target.ids
@@ -63,7 +84,6 @@ def between(reader: Reader, kind: str, source: Entity, target: Entity) -> dict[s
             target_id=target_id,
         )
     ]
-    return _rows(reader, [min(found)])[0] if found else None
 
 
 def _ids_with(

@@ -14,6 +14,7 @@ from ..entities import Entity
 from ..entity_rows import OWNED
 from ..owners import owner_of
 from ..places import Places
+from ..relating import shown_edges
 from ..rows import as_text, number_of
 from .sources import Sources
 from .walk import Page, entities_after, key_of, paged
@@ -136,6 +137,11 @@ def _observations(reader: Reader, rows: Sequence[Row]) -> Iterator[Row]:
         yield {**row, "specificity": number_of(row["specificity"]), "spans": as_text(spans) if spans else None}
 
 
+def _relationships(reader: Reader, rows: Sequence[Row]) -> list[Row]:
+    """Those that reads show too, with the ends that speak for them today."""
+    return [edge.shown for edge in shown_edges(reader, rows)]
+
+
 FACTS = {
     "entity_id": "string",
     "entity_type": "string",
@@ -214,7 +220,9 @@ TABLES: dict[str, Table] = {
             condition=" AND withdrawn_at IS NULL",
         ),
     ),
-    "relationships": Table(RELATIONSHIPS, _by_key("memory_relationships", ("id",), RELATIONSHIPS)),
+    "relationships": Table(
+        RELATIONSHIPS, _by_key("memory_relationships", ("id",), RELATIONSHIPS, shown=_relationships)
+    ),
     "events": Table(EVENTS, _by_key("memory_events", ("event_timestamp", "id"), EVENTS)),
     "records": Table(RECORDS, _by_key("memory_records", ("id",), RECORDS, condition=" AND retracted_at IS NULL")),
 }
