@@ -151,6 +151,27 @@ def test_relationships_are_handed_out_as_reads_show_them(library: Library):
     assert parquet.read_table(io.BytesIO(b64decode(page["content_base64"]))).num_rows == 1
 
 
+@pytest.mark.requirement("ECO-07", "NEW-05")
+def test_prov_derives_payloads_from_what_they_were_made_from(quick: Library):
+    source = done(quick.ingest(INVOICE))["source_id"]
+    provenance = {"extracted_at": "2025-01-15T10:30:00Z", "extractor_version": "test:1", "agent_id": "agent-7"}
+    made: list[dict[str, Any]] = []
+    for title, named in (("First", [source, "the letter of 3 May"]), ("Second", [])):
+        refs = named or [made[0]["payload_content_id"]]
+        wish = {"capability_id": "neotoma:store_note:v1", "body": {"title": title}}
+        made.append(
+            done(quick.clara.call("memory.submit-payload", {**wish, "provenance": {**provenance, "source_refs": refs}}))
+        )
+    (page,) = pages(quick, entity_type="note")
+    nodes = {node["@id"]: node for node in page["document"]["@graph"]}
+    first, second = (nodes[f"urn:engross:memory:record:{one['payload_id']}"] for one in made)
+    assert second["wasDerivedFrom"] == [first["@id"]]
+    assert first["wasDerivedFrom"] == [f"urn:engross:memory:record:{source}"]
+    assert "wasDerivedFrom" not in nodes[first["wasDerivedFrom"][0]]
+    assert first["engross:sourceRefs"] == [source, "the letter of 3 May"]
+    assert (first["engross:extractorVersion"], first["engross:agentId"]) == ("test:1", "agent-7")
+
+
 def test_structured_entities_are_handed_out_with_their_places(quick: Library):
     tell(quick.clara, {"entity_type": "person", "name": "Ann"}, {"entity_type": "person", "name": "Bob", "a/b": 1})
     facts = {(row["canonical_name"], row["field"]): row["span"] for row in table(quick, "facts")}

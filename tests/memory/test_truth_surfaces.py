@@ -188,6 +188,23 @@ def test_answers_have_the_fields_that_are_promised(way):
     assert proposed["status"] == "proposed"
 
 
+@pytest.mark.requirement("NEW-11", "MEM-24")
+def test_what_rests_on_a_source_is_shown_and_goes_with_it(way):
+    source = way.call("memory.ingest-structured", {"entities": [{"entity_type": "person", "name": "Zoe"}]})["source_id"]
+    provenance = {"source_refs": [source], "extracted_at": "2025-01-15T10:30:00Z", "extractor_version": "test:1"}
+    note = {"capability_id": "neotoma:store_note:v1", "body": {"title": "About Zoe"}, "provenance": provenance}
+    first, again = (way.call("memory.submit-payload", note) for _ in range(2))
+    assert again["entity_ids"] == first["entity_ids"]
+    traced = way.call("memory.get-field-provenance", {"entity_id": first["entity_ids"][0], "field": "title"})
+    assert traced["source_record"]["source_refs"] == [source]
+    node = way.call("memory.get-graph-neighborhood", {"node_id": first["payload_id"], "node_type": "record"})
+    assert node["record"]["extractor_version"] == "test:1"
+    proposed = way.call("memory.retract-source", {"source_id": source})
+    assert proposed["payload_ids"] == [first["payload_id"]]
+    assert proposed["diff"][0]["fields"]["entities_gone"]["from"] == proposed["entities_gone"]
+    assert proposed["diff"][1]["subject"] == first["payload_id"]
+
+
 @pytest.mark.requirement("MEM-40")
 def test_the_log_says_nothing_of_what_is_remembered(office):
     told = {"entity_type": "person", "name": SECRET, "email": "wilhelmina@example.org"}

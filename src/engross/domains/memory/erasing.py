@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engross.ledger import Fact, State
 
+from .derivations import FORGET_DERIVATIONS
 from .entity_rows import OBSERVED_OF, OWNED
 from .identity import resettle
 from .observations import stated_by
@@ -85,6 +86,7 @@ def _forget(state: State, owner: str, subject: str) -> None:
     rebuild_entities(state, owner, touched)
     state.execute(f"DELETE FROM memory_runs {OWNED} AND record_id = :id", owner=owner, id=subject)
     state.execute(f"DELETE FROM memory_records {OWNED} AND id = :id", owner=owner, id=subject)
+    state.execute(FORGET_DERIVATIONS, owner=owner, id=subject)
     state.execute(
         f"DELETE FROM memory_supports {OWNED} AND relationship_id = :id AND record_id = :by_hand",
         owner=owner,

@@ -18,7 +18,7 @@ from .places import Places
 from .records import find_record
 from .reducer import CORRECTION, Candidate, Claimed, Merged, beats, contributors, rank, reduced, winner
 from .refusals import no_such_field
-from .rows import OBSERVATION_COLUMNS, claim_of, file_urls, number_of
+from .rows import OBSERVATION_COLUMNS, claim_of, file_urls, number_of, origin_of
 from .schema import LAST_WRITE, Policy
 
 MOST_LOSERS = 20
@@ -92,7 +92,7 @@ def source_record(reader: Reader, row: Mapping[str, Any]) -> dict[str, Any]:
     kind = record["mime_type"] if record["kind"] == "source" and record["mime_type"] else record["type"]
     told = {"id": record["id"], "type": kind, "file_urls": file_urls(record), "created_at": record["created_at"]}
     more = {"record_type": record["type"], "name": record["name"], "content_hash": record["content_hash"]}
-    return {**told, **{name: value for name, value in more.items() if value is not None}}
+    return {**told, **{name: value for name, value in more.items() if value is not None}, **origin_of(record)}
 
 
 def evidence(reader: Reader, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -94,7 +94,15 @@ def record_of(row: Mapping[str, Any]) -> dict[str, Any]:
     }
     if row["body"] is not None:
         shown["properties"] = orjson.loads(row["body"])
-    return {name: value for name, value in shown.items() if value is not None}
+    return {name: value for name, value in (shown | origin_of(row)).items() if value is not None}
+
+
+def origin_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a payload says of where it comes from: its sources, and who made it. A source says nothing of the kind."""
+    if row["kind"] != "payload" or row["provenance"] is None:
+        return {}
+    said = orjson.loads(row["provenance"])
+    return {name: said[name] for name in ("source_refs", "extractor_version", "agent_id") if name in said}
 
 
 def file_urls(row: Mapping[str, Any]) -> list[str]:

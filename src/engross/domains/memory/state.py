@@ -7,9 +7,10 @@ from typing import Any
 
 from engross.flows import Aggregate
 from engross.ledger import Fact, State
-from engross.store import Statement
+from engross.store import Insert, Statement
 
 from .boards import stated_claims
+from .derivations import DERIVATION, FORGET_DERIVATIONS, named_sources
 from .entity_rows import OWNED, Statements
 from .erasing import ONE_OBSERVATION, STATED_BY_HAND, decide_anew, drop_what_it_supports, erased
 from .events import events_in
@@ -89,7 +90,13 @@ def add_appliers(memory: Aggregate) -> None:
 
 def _record_kept(state: State, fact: Fact) -> None:
     said = fact.payload or {}
-    state.execute_all([_record(fact, said["owner"], said)])
+    owner, record = said["owner"], fact.subject
+    statements = [_record(fact, owner, said)]
+    if named := named_sources(said.get("provenance") or {}):
+        # Those of a payload that is taken in again are there already.
+        state.execute(FORGET_DERIVATIONS, owner=owner, id=record)
+        statements.append(Insert("memory_derivations", DERIVATION, [(owner, source, record) for source in named]))
+    state.execute_all(statements)
 
 
 def _record(fact: Fact, owner: str, said: Mapping[str, Any]) -> Statement:

@@ -222,6 +222,7 @@ TABLES = (
     "memory_supports",
     "memory_events",
     "memory_schemas",
+    "memory_derivations",
 )
 
 SAME = """tenant = o.tenant AND aggregate = 'memory' AND subject = o.subject AND position = o.position
@@ -325,8 +326,37 @@ ALTER TABLE facts FORCE ROW LEVEL SECURITY;
 """,
 }
 
+DERIVATIONS = """
+CREATE TABLE memory_derivations (
+    tenant    $text NOT NULL,
+    owner     $text NOT NULL,
+    source    $text NOT NULL,
+    record_id $text NOT NULL,
+    PRIMARY KEY (tenant, owner, source, record_id)
+)$clustered;
+CREATE INDEX memory_derivations_of_record ON memory_derivations (tenant, owner, record_id, source);
+INSERT INTO memory_derivations (tenant, owner, source, record_id)
+"""
+WHAT_PAYLOADS_NAME = {
+    "sqlite": f"""{DERIVATIONS}
+    SELECT DISTINCT r.tenant, r.owner, named.value, r.id
+    FROM memory_records r, json_each(r.provenance, '$$.source_refs') AS named
+    WHERE r.kind = 'payload' AND length(named.value) BETWEEN 1 AND 128
+    AND named.value NOT GLOB '*[^A-Za-z0-9_-]*';
+""",
+    "postgres": f"""
+ALTER TABLE memory_records NO FORCE ROW LEVEL SECURITY;
+{DERIVATIONS}
+    SELECT DISTINCT r.tenant, r.owner, named.value, r.id
+    FROM memory_records r, json_array_elements_text(r.provenance::json -> 'source_refs') AS named(value)
+    WHERE r.kind = 'payload' AND named.value ~ '^[A-Za-z0-9_-]{{1,128}}$$';
+ALTER TABLE memory_records FORCE ROW LEVEL SECURITY;
+""",
+}
+
 MIGRATIONS: Sequence[tuple[str, str | Mapping[str, str]]] = [
     ("records, runs, entities, observations and what follows from them", ENTITIES),
     ("entities and observations in the order of their birth", BY_BIRTH),
+    ("what payloads were made from", WHAT_PAYLOADS_NAME),
 ]
 """Steps that have run are never edited: a change is another step."""

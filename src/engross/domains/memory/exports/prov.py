@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from engross.ledger import Reader
 
+from ..derivations import sources_of
 from ..entities import Entity
 from ..owners import owner_of
 from ..records import runs_of
-from ..rows import number_of
+from ..rows import number_of, origin_of
 from .sources import Sources
 from .walk import Page, entities_after, paged
 
@@ -35,6 +37,12 @@ CONTEXT: dict[str, Any] = {
     "provenance": {"@id": "engross:provenance", "@type": "@json"},
     "config": {"@id": "engross:config", "@type": "@json"},
     "label": "http://www.w3.org/2000/01/rdf-schema#label",
+}
+
+ORIGIN = {
+    "source_refs": "engross:sourceRefs",
+    "extractor_version": "engross:extractorVersion",
+    "agent_id": "engross:agentId",
 }
 
 Node = dict[str, Any]
@@ -103,22 +111,34 @@ class _Graph:
         return {**node, "wasDerivedFrom": _id("record", record["id"]), "wasGeneratedBy": self._record(record)}
 
     def _record(self, record: dict[str, Any]) -> list[str]:
-        """Add a record and the runs over it; their ids."""
+        """Add a record with all that it was made from, and the runs over it; the ids of these."""
         identifier = _id("record", record["id"])
-        self._put(
-            {
-                "@id": identifier,
-                "@type": ["prov:Entity", "engross:Record"],
-                "label": record["name"] or record["type"],
-                "generatedAtTime": record["created_at"],
-                "engross:recordType": record["type"],
-                "engross:contentHash": record["content_hash"],
-                "wasAttributedTo": self._owner,
-            }
-        )
+        waiting = [record]
+        while waiting:
+            one = waiting.pop()
+            if _id("record", one["id"]) not in self.nodes:
+                sources = sources_of(self._reader, one)
+                self._put(self._kept(one, sources))
+                waiting += sources
         if identifier not in self._runs:
             self._runs[identifier] = [self._run(identifier, run) for run in runs_of(self._reader, record["id"])]
         return self._runs[identifier]
+
+    def _kept(self, record: dict[str, Any], sources: Sequence[Mapping[str, Any]]) -> Node:
+        node: Node = {
+            "@id": _id("record", record["id"]),
+            "@type": ["prov:Entity", "engross:Record"],
+            "label": record["name"] or record["type"],
+            "generatedAtTime": record["created_at"],
+            "engross:recordType": record["type"],
+            "engross:contentHash": record["content_hash"],
+            "wasAttributedTo": self._owner,
+        }
+        origin = origin_of(record)
+        node |= {said: origin[name] for name, said in ORIGIN.items() if name in origin}
+        if sources:
+            node["wasDerivedFrom"] = [_id("record", source["id"]) for source in sources]
+        return node
 
     def _run(self, record: str, run: dict[str, Any]) -> str:
         identifier = _id("run", run["id"])

@@ -37,7 +37,7 @@ class Provenance(TypedDict):
 
     source_refs: Annotated[
         list[Annotated[str, Described("An id.", maxLength=200)]],
-        Described("Ids of the payloads it was made from.", maxItems=1000),
+        Described("Ids of what it was made from.", maxItems=1000),
     ]
     extracted_at: Annotated[str, Described("ISO 8601 with zone.", maxLength=64)]
     extractor_version: Annotated[str, Described("What made it.", minLength=1, maxLength=200)]
