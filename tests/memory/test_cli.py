@@ -12,7 +12,7 @@ import pytest
 
 from tests.bed.served import Served
 from tests.memory.samples import INVOICE, SAMPLES
-from tests.surfaces.cli.shell import Shell, run
+from tests.surfaces.cli.shell import Shell, Terminal, run
 
 
 @pytest.fixture
@@ -71,6 +71,27 @@ def test_one_bad_file_ends_with_its_code_and_the_others_are_in(shell, papers):
     assert outcomes["empty.txt"] == "VALIDATION_ERROR"
     assert outcomes["plan.md"] == "CREATED"
     assert "VALIDATION_ERROR" in shell.run("memory", "ingest", papers).out
+
+
+@pytest.mark.shows_text
+def test_a_file_that_is_refused_says_why(shell, tmp_path):
+    empty, large = tmp_path / "empty.txt", tmp_path / "large.bin"
+    empty.touch()
+    with large.open("wb") as file:
+        file.truncate(52_428_801)
+    said = shell.run("memory", "ingest", empty, large).out
+    assert "the file is empty" in said
+    assert "exceeds 52428800 bytes" in said
+
+
+def test_a_narrow_terminal_shows_all_of_an_outcome_and_of_a_name(shell, tmp_path):
+    name = "minutes_of_the_meeting.txt"
+    (tmp_path / name).touch()
+    terminal = Terminal("memory", "ingest", name, *shell.here, env={"COLUMNS": "60"}, cwd=tmp_path)
+    assert terminal.end() == 2
+    assert "VALIDATION_ERROR" in terminal.shown
+    assert name in terminal.shown
+    assert "…" not in terminal.shown
 
 
 @pytest.mark.parametrize("words", [["no-such-file"], ["."]])

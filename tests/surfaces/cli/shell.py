@@ -96,7 +96,7 @@ def plain() -> dict[str, str]:
 class Terminal:
     """A command with a person in front of it."""
 
-    def __init__(self, *words: object, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *words: object, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> None:
         self._master, slave = pty.openpty()
         self.shown = ""
         # A character may come in two pieces.
@@ -107,6 +107,7 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             env={**plain(), "TERM": "xterm-256color", "COLUMNS": "200", **(env or {})},
+            cwd=cwd,
             start_new_session=True,
             preexec_fn=die_with_the_tests(signal.SIGKILL),
         )

@@ -162,8 +162,12 @@ def _line(file: Path, answer: Reply) -> dict[str, Any]:
         "as": answer.data.get("record_type"),
         "entities": interpretation.get("entities_created"),
         "observations": interpretation.get("observations_created"),
-        "notes": ", ".join(warning["code"] for warning in answer.data.get("warnings", ())) or None,
+        "notes": _notes(answer) if answer.ok else answer.message,
     }
+
+
+def _notes(answer: Reply) -> str | None:
+    return ", ".join(dict.fromkeys(warning["code"] for warning in answer.data.get("warnings", ()))) or None
 
 
 def _show_ingested(told: Sequence[Mapping[str, Any]]) -> None:

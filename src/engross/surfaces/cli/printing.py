@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 INDENT = "  "
+KEPT_WHOLE = 40
+"""Columns of so many characters are not broken up in a table, and others are not narrower than the next number."""
+NARROWEST = 12
 DIFF_STYLES = {"+": "green", "-": "red", "~": "yellow"}
 _FOR_PROGRAMS = ("facts", "idempotent_replay")
 _ONLY_IF_ANY = ("warnings", "suggestions")
@@ -91,19 +94,28 @@ def print_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> No
     """One line for each row."""
     cells = [[visible(_told(row.get(column))) for column in columns] for row in rows]
     headings = [column.replace("_", " ") for column in columns]
-    if is_fancy(sys.stdout):
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(*headings, box=None, header_style="bold", pad_edge=False)
-        for line in cells:
-            table.add_row(*map(Text, line))
-        _console(sys.stdout).print(table)
-        return
     widths = [max(len(line[place]) for line in [headings, *cells]) for place in range(len(columns))]
+    if is_fancy(sys.stdout):
+        _print_fancy_table(headings, cells, widths)
+        return
     for line in [headings, *cells]:
         padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print("  ".join(padded).rstrip())
+
+
+def _print_fancy_table(headings: Sequence[str], cells: Sequence[Sequence[str]], widths: Sequence[int]) -> None:
+    """Codes and numbers stay whole, longer texts go on in the next line; nothing is left out in a narrow window."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for heading, width in zip(headings, widths, strict=True):
+        table.add_column(heading, no_wrap=width <= KEPT_WHOLE, overflow="fold")
+    for line in cells:
+        table.add_row(*map(Text, line))
+    console = _console(sys.stdout)
+    console.width = max(console.width, sum(len(INDENT) + (w if w <= KEPT_WHOLE else NARROWEST) for w in widths))
+    console.print(table, soft_wrap=False)
 
 
 def print_report(data: Mapping[str, Any]) -> None:
