@@ -60,6 +60,28 @@ def test_what_a_model_says_is_recorded_with_its_places_and_replays_identically(o
     assert library.clara.office.rebuild("main").same
 
 
+def test_the_name_of_an_entity_is_one_of_its_fields_unless_another_says_it(tmp_path):
+    said = {
+        "record_type": "note",
+        "entities": [
+            {"entity_type": "note", "name": "Log", "fields": {"title": "Log"}},
+            {"entity_type": "ship", "name": "Beagle", "fields": {"guns": 10}},
+        ],
+    }
+    offices = Offices(tmp_path / "office", None)
+    with ModelServer(said) as server:
+        library = library_with(offices, server)
+        done(library.ingest(b"Log\nThe Beagle has ten guns.", interpretation_config=BY_MODEL))
+    found = done(library.clara.call("memory.get-entity-by-identifier", {"identifier": "Beagle"}))["entities"]
+    ship = done(library.clara.call("memory.get-entity-snapshot", {"entity_id": found[0]["id"]}))
+    assert ship["snapshot"] == {"guns": 10, "name": "Beagle"}
+    rows = library.rows("SELECT fields, spans FROM memory_observations WHERE tenant = :tenant")
+    told = {row["fields"]: json.loads(row["spans"]) for row in rows}
+    assert told['{"guns":10,"name":"Beagle"}'] == {"name": {"start": 8, "end": 14}}
+    assert '{"title":"Log"}' in told
+    offices.close()
+
+
 def test_the_request_carries_model_temperature_key_and_text(offices):
     with ModelServer(SAID) as server:
         library = library_with(offices, server)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 from .dates import iso
 from .document import add_document
+from .losses import DATES, ITEMS
 from .plain import plain_text
 from .result import Draft, Findings, Found, Span
 from .script import Script
@@ -16,6 +17,8 @@ LONGEST = 4_000_000
 MOST_ENTRIES = 1_000
 MOST_ATTENDEES = 100
 LONGEST_VALUE = 8_000
+LONGEST_ADDRESS = 320
+LONGEST_RULE = 500
 
 _TYPES = {"VEVENT": "event", "VTODO": "task", "VJOURNAL": "note"}
 _DATES = {
@@ -42,7 +45,7 @@ def read_calendar(draft: Draft, script: Script, source: Source) -> str:
     entries = _entries(draft, script.text)
     for number, entry in enumerate(entries[:MOST_ENTRIES]):
         kind = _TYPES[str(entry.name)]
-        found = _findings(entry, number)
+        found = _findings(draft, entry, number)
         if found:
             uid = found.get("uid")
             add_document(draft, kind, found, source, f"id:uid:{uid.value}" if uid else _name(found))
@@ -68,7 +71,7 @@ def _entries(draft: Draft, text: str) -> list[Any]:
         return []
 
 
-def _findings(entry: Any, number: int) -> Findings:
+def _findings(draft: Draft, entry: Any, number: int) -> Findings:
     found: Findings = {}
     kind = str(entry.name).lower()
 
@@ -77,32 +80,47 @@ def _findings(entry: Any, number: int) -> Findings:
             found[field] = Found(value, Span(path=f"{kind}/{number}/{prop.lower()}"))
 
     for prop, field in _TEXTS.items():
-        put(field, _text(entry.get(prop)), prop)
+        put(field, _text(draft, _first(draft, entry.get(prop))), prop)
     for prop, field in _DATES.items():
-        put(field, _moment(entry.get(prop)), prop)
-    put("organizer", _person(entry.get("ORGANIZER")), "ORGANIZER")
-    put("attendees", [one for one in map(_person, _several(entry.get("ATTENDEE"))) if one], "ATTENDEE")
-    put("recurrence_rule", _rule(entry.get("RRULE")), "RRULE")
+        put(field, _date(draft, _first(draft, entry.get(prop))), prop)
+    put("organizer", _person(draft, _first(draft, entry.get("ORGANIZER"))), "ORGANIZER")
+    people = (_person(draft, one) for one in _several(draft, entry.get("ATTENDEE")))
+    put("attendees", [one for one in people if one], "ATTENDEE")
+    put("recurrence_rule", _rule(draft, _first(draft, entry.get("RRULE"))), "RRULE")
     return found
 
 
-def _several(value: Any) -> list[Any]:
-    return (value if isinstance(value, list) else [value])[:MOST_ATTENDEES] if value is not None else []
+def _several(draft: Draft, value: Any) -> list[Any]:
+    values = [] if value is None else value if isinstance(value, list) else [value]
+    draft.count(ITEMS, len(values) - MOST_ATTENDEES)
+    return values[:MOST_ATTENDEES]
 
 
-def _text(value: Any) -> Any:
+def _first(draft: Draft, value: Any) -> Any:
+    """A property that should be stated once."""
+    if not isinstance(value, list):
+        return value
+    draft.count(ITEMS, len(value) - 1)
+    return value[0] if value else None
+
+
+def _text(draft: Draft, value: Any) -> Any:
+    if value is None or isinstance(value, int):
+        return value if value is None else int(value)
+    return draft.cut(plain_text(str(value)), LONGEST_VALUE).strip()
+
+
+def _date(draft: Draft, value: Any) -> str | None:
     if value is None:
         return None
-    if isinstance(value, list):
-        value = value[0]
-    if isinstance(value, int):
-        return int(value)
-    return plain_text(str(value))[:LONGEST_VALUE].strip()
+    moment = _moment(value)
+    if moment is None:
+        draft.count(DATES)
+        return _as_written(draft, value)
+    return moment
 
 
 def _moment(value: Any) -> str | None:
-    if isinstance(value, list):
-        value = value[0] if value else None
     try:
         # The library keeps a property that it cannot read, and complains when it is asked what it says.
         moment = getattr(value, "dt", None)
@@ -111,23 +129,28 @@ def _moment(value: Any) -> str | None:
         if isinstance(moment, date):
             return iso(datetime(moment.year, moment.month, moment.day))
     except (ValueError, OverflowError):
-        return None
-    return str(moment) if isinstance(moment, timedelta) else None
+        pass
+    return None
 
 
-def _person(value: Any) -> str | None:
+def _as_written(draft: Draft, value: Any) -> str:
+    said = value if isinstance(value, str) else value.to_ical().decode("utf-8", "replace")
+    return draft.cut(plain_text(str(said)), LONGEST_VALUE).strip()
+
+
+def _person(draft: Draft, value: Any) -> str | None:
     if value is None:
         return None
     said = plain_text(str(value)).strip()
-    return said[7:].lower() if said.lower().startswith("mailto:") else said[:320] or None
+    address = said[7:].lower() if said.lower().startswith("mailto:") else said
+    return draft.cut(address, LONGEST_ADDRESS) or None
 
 
-def _rule(value: Any) -> str | None:
+def _rule(draft: Draft, value: Any) -> str | None:
     if value is None:
         return None
     try:
-        one = value[0] if isinstance(value, list) else value
-        return plain_text(one.to_ical().decode("utf-8", "replace"))[:500]
+        return draft.cut(plain_text(value.to_ical().decode("utf-8", "replace")), LONGEST_RULE)
     except (ValueError, AttributeError, TypeError, IndexError):
         return None
 

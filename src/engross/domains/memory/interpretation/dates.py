@@ -44,7 +44,7 @@ def iso_of(text: str) -> str | None:
 def iso(moment: datetime) -> str:
     """An instant in the one form in which the record keeps it."""
     utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def instant_of(text: str) -> datetime | None:

@@ -8,7 +8,7 @@ from .cues import type_by_cues
 from .fields import fields_of
 from .record_types import UNKNOWN, category, type_of_empty
 from .result import Draft, Findings, Found, Span
-from .script import Script
+from .script import LOOKED_AT, Script
 from .source import Source
 
 _KEEPS_TEXT = ("KnowledgeRecord", "CommunicationRecord", "LegalRecord")
@@ -35,10 +35,17 @@ def read_as_text(draft: Draft, script: Script, source: Source) -> str:
     kind = type_by_cues(beginning.text, source.filename) or UNKNOWN
     found, notes = fields_of(kind, beginning)
     draft.notes.extend(notes)
+    note_cut(draft, script)
     if category(kind) in _KEEPS_TEXT:
         found["content"] = script.excerpt
     add_document(draft, kind, found, source)
     return kind
+
+
+def note_cut(draft: Draft, script: Script) -> None:
+    """Note that a text goes on beyond what the rules look at."""
+    if script.goes_on:
+        draft.note("TEXT_CUT", f"The text is longer than {LOOKED_AT} characters; only its beginning was looked at.")
 
 
 def add_document(draft: Draft, kind: str, found: Findings, source: Source, name: str | None = None) -> int:

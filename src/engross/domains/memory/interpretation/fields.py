@@ -1,7 +1,7 @@
 """The fields that a type of document has, and how each is found: a label, then a value of some kind.
 
 The labels of a field are tried in their order, the more telling ones first. Dates become instants, amounts numbers.
-What claims to be a date and is none stays as it was written, with a note.
+What claims to be one of them and is none stays as it was written, with a note.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable
 
 from .dates import iso_of
+from .losses import AMOUNTS, DATES
 from .money import CURRENCY, amount_of, currency_of
 from .result import Findings, Found, Note
 from .rules import Field, Kind, fields_known
 from .script import Script
 
 MOST_NAMES = 50
-UNREADABLE_DATE = "DATE_UNREADABLE"
 
 _NEXT_LABEL = re.compile(r"\s{3,}|\t|\s\|\s|\s(?=[A-Z][A-Za-z]*(?: [A-Za-z]+){0,2}\s?:)|;")
 
@@ -29,20 +29,23 @@ def fields_of(kind: str, script: Script) -> tuple[Findings, list[Note]]:
         one = _currency(script, found) if field.kind == "currency" else _value(field, script)
         if one is None:
             continue
-        if field.kind == "date" and not _is_instant(one.value):
-            notes.append(Note(UNREADABLE_DATE, f"{field.name} is no date; it is kept as it was written."))
+        if not _is_readable(field.kind, one.value):
+            what, code = ("date", DATES.code) if field.kind == "date" else ("amount", AMOUNTS.code)
+            notes.append(Note(code, f"{field.name} is no {what}; it is kept as it was written."))
         found[field.name] = one
     return found, notes
 
 
 def _value(field: Field, script: Script) -> Found | None:
+    """What stands behind the first label that has a value; one that can be read, if there is one."""
+    unreadable: Found | None = None
     for pattern in field.patterns:
         match = pattern.search(script.text)
-        if match is not None:
-            read = _READERS[field.kind](script, match)
-            if read is not None:
-                return read
-    return None
+        read = _READERS[field.kind](script, match) if match is not None else None
+        if read is not None and _is_readable(field.kind, read.value):
+            return read
+        unreadable = unreadable or read
+    return unreadable
 
 
 def _token(script: Script, match: re.Match[str]) -> Found | None:
@@ -68,7 +71,7 @@ def _names(script: Script, match: re.Match[str]) -> Found | None:
 def _money(script: Script, match: re.Match[str]) -> Found | None:
     found = script.found(match, "value")
     amount = amount_of(found.value)
-    return None if amount is None else found._replace(value=amount)
+    return found if amount is None else found._replace(value=amount)
 
 
 def _date(script: Script, match: re.Match[str]) -> Found | None:
@@ -83,13 +86,20 @@ def _currency(script: Script, found: Findings) -> Found | None:
         start, end = amounts[0].start or 0, amounts[0].end or 0
         near = CURRENCY.search(script.text, max(0, start - 5), end + 5)
         if near is not None:
-            return script.found(near)._replace(value=currency_of(near.group()))
+            return _known_currency(script, near)
     anywhere = CURRENCY.search(script.text)
-    return script.found(anywhere)._replace(value=currency_of(anywhere.group())) if anywhere else None
+    return _known_currency(script, anywhere) if anywhere else None
 
 
-def _is_instant(value: object) -> bool:
-    return isinstance(value, str) and value.endswith("Z") and "T" in value
+def _known_currency(script: Script, match: re.Match[str]) -> Found | None:
+    known = currency_of(match.group())
+    return script.found(match)._replace(value=known) if known else None
+
+
+def _is_readable(kind: Kind, value: object) -> bool:
+    if kind == "date":
+        return isinstance(value, str) and iso_of(value) is not None
+    return kind not in ("money", "number") or not isinstance(value, str)
 
 
 _READERS: dict[Kind, Callable[[Script, re.Match[str]], Found | None]] = {

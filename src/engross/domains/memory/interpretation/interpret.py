@@ -16,7 +16,7 @@ from .source import Source
 if TYPE_CHECKING:
     from .mail import Attachment
 
-CODE_VERSION = "engross-rules:1"
+CODE_VERSION = "engross-rules:2"
 """Which rules made an interpretation. Another version may read the same file otherwise."""
 
 _TRIPPED = Note("READING_FAILED", "The file could not be read as what it is; only its bytes were kept.")
@@ -33,19 +33,26 @@ def readable_text(
 ) -> tuple[Script, str, list[Note]]:
     """The text of a file, whatever its format, with its media type and what hindered reading it."""
     seen = sniffed(content, media_type, filename)
-    notes = list(seen.notes)
+    draft = Draft()
+    draft.notes.extend(seen.notes)
+    script = _script(draft, seen, content, tesseract)
+    return script, seen.media_type, list(draft.all_notes())
+
+
+def _script(draft: Draft, seen: Sniffed, content: bytes, tesseract: str | None) -> Script:
     if seen.form == "page" and seen.text is not None:
         from .page import text_of_page
 
-        return Script(text_of_page(seen.text)), seen.media_type, notes
+        return Script(text_of_page(draft, seen.text))
     if seen.text is not None:
-        return Script(seen.text), seen.media_type, notes
+        return Script(seen.text)
     if seen.form == "archive":
         from .packed import packed_text
 
-        return Script(packed_text(content)), seen.media_type, notes
-    script, more = _unlocked(seen, content, tesseract)
-    return script, seen.media_type, [*notes, *more]
+        return Script(packed_text(draft, content))
+    script, notes = _unlocked(seen, content, tesseract)
+    draft.notes.extend(notes)
+    return script
 
 
 def _interpreted(seen: Sniffed, content: bytes, filename: str, tesseract: str | None) -> Interpretation:
@@ -111,7 +118,7 @@ def _read_text(draft: Draft, seen: Sniffed, script: Script, source: Source) -> s
     elif seen.form == "page":
         from .page import text_of_page
 
-        return read_as_text(draft, Script(text_of_page(script.text)), source)
+        return read_as_text(draft, Script(text_of_page(draft, script.text)), source)
     else:
         read = read_as_text
     return read(draft, script, source)

@@ -8,7 +8,10 @@ from typing import Any
 
 from ..capabilities import CAPABILITIES
 from ..extraction import natural_name
+from .claimed import date_in
 from .document import add_document, read_as_text
+from .losses import FIELDS
+from .money import number_of
 from .plain import plain
 from .record_types import known_record_type
 from .result import Draft, Findings, Found, Span
@@ -19,19 +22,20 @@ from .source import Source
 MOST_ITEMS = 1_000
 MOST_FIELDS = 200
 
+_LONG_NUMBER = re.compile(r"\d[\d.]{15}|[eE][+-]?\d{3}")
 _TYPE_KEYS = ("entity_type", "record_type", "type", "@type")
 _LISTS = ("entities", "records", "items", "data", "results")
 
 
 def read_json(draft: Draft, script: Script, source: Source) -> str:
     """Claims from JSON; the type that it was found to have."""
-    loaded = _loaded(script.text)
+    loaded = _loaded(draft, script.text)
     if loaded is None:
         draft.note("JSON_UNREADABLE", "The JSON is damaged or too large to be taken apart; it was read as plain text.")
         return read_as_text(draft, script, source)
     if isinstance(loaded, Mapping) and not _list_in(loaded):
         kind = _kind(loaded) or "document"
-        add_document(draft, kind, _findings(loaded, ""), source, _name(kind, loaded))
+        add_document(draft, kind, _findings(draft, loaded, ""), source, _name(kind, loaded))
         return kind
     draft.together = False
     path, items = _list_in(loaded) or ("", [loaded])
@@ -45,15 +49,27 @@ def read_json(draft: Draft, script: Script, source: Source) -> str:
     return "dataset"
 
 
-def _loaded(text: str) -> Any:
+def _loaded(draft: Draft, text: str) -> Any:
     import orjson
 
     if len(text) > LONGEST_JSON:
         return None
     try:
-        return plain(orjson.loads(text))
-    except ValueError:
+        loaded = orjson.loads(text)
+        return plain(draft, _exactly_loaded(text) if _LONG_NUMBER.search(text) else loaded)
+    except (ValueError, RecursionError):
         return None
+
+
+def _exactly_loaded(text: str) -> Any:
+    """JSON with numbers that would change if they were kept as such: those stay the texts that they are."""
+    import json
+
+    def exact(said: str) -> Any:
+        number = number_of(said)
+        return said if number is None else number
+
+    return json.loads(text, parse_int=exact, parse_float=exact)
 
 
 def _list_in(loaded: Any) -> tuple[str, list[Any]] | None:
@@ -70,7 +86,7 @@ def _list_in(loaded: Any) -> tuple[str, list[Any]] | None:
 def _add_item(draft: Draft, place: int, source: Source, item: Mapping[str, Any], path: str) -> None:
     kind = _kind(item) or "dataset_row"
     name = _name(kind, item) or f"{source.fallback_name} {path}"
-    draft.tie("PART_OF", draft.claim(kind, name, _findings(item, path)), place)
+    draft.tie("PART_OF", draft.claim(kind, name, _findings(draft, item, path)), place)
 
 
 def _kind(item: Mapping[str, Any]) -> str | None:
@@ -93,9 +109,14 @@ def _name(kind: str, item: Mapping[str, Any]) -> str | None:
     return natural_name({**item, "name": item.get("name") or item.get("full_name") or item.get("email")})
 
 
-def _findings(item: Mapping[str, Any], path: str) -> Findings:
+def _findings(draft: Draft, item: Mapping[str, Any], path: str) -> Findings:
     said = [name for name, value in item.items() if name and name != "entity_type" and value is not None]
+    draft.count(FIELDS, len(said) - MOST_FIELDS)
     return {
-        name: Found(item[name], Span(path=f"{path}/{name.replace('~', '~0').replace('/', '~1')}"))
+        name: Found(_value(draft, name, item[name]), Span(path=f"{path}/{name.replace('~', '~0').replace('/', '~1')}"))
         for name in said[:MOST_FIELDS]
     }
+
+
+def _value(draft: Draft, name: str, value: Any) -> Any:
+    return (date_in(draft, name, value) or value) if isinstance(value, str) and value.strip() else value

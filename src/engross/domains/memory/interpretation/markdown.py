@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
+from .claimed import date_in
 from .cues import type_by_cues
-from .dates import iso_of
-from .document import add_document
+from .document import add_document, note_cut
 from .fields import fields_of
+from .losses import FIELDS
 from .plain import plain
 from .record_types import category, known_record_type
 from .result import Draft, Findings, Found
@@ -35,6 +35,7 @@ def read_markdown(draft: Draft, script: Script, source: Source) -> str:
     if kind != "note":
         found, notes = fields_of(kind, body.beginning)
         draft.notes.extend(notes)
+    note_cut(draft, body)
     found = {**_title(body), **found, **{name: one for name, one in front.items() if name not in _RESERVED}}
     if category(kind) in ("KnowledgeRecord", "LegalRecord", "PlanningRecord"):
         found.setdefault("content", body.excerpt)
@@ -50,40 +51,31 @@ def _front_matter(draft: Draft, script: Script) -> tuple[Findings, Script]:
     # The rest keeps its places: what is taken off is replaced by as many blanks.
     blank = " " * (match.end() - 1) + "\n"
     body = script._replace(text=blank + script.text[match.end() :])
-    stated = _yaml(match["front"]) if len(match["front"]) <= LONGEST_FRONT else None
+    stated = _stated(draft, match["front"])
     if stated is None:
         draft.note("FRONT_MATTER_UNREADABLE", "The front matter is not a plain YAML mapping; it was left out.")
         return {}, body
     start = match.start("front")
     found: Findings = {}
+    draft.count(FIELDS, len(stated) - MOST_FIELDS)
     for key, value in list(stated.items())[:MOST_FIELDS]:
         line = re.search(rf"(?m)^{re.escape(key)}[ \t]*:[^\n]*", match["front"])
         span = script.span(start + line.start(), start + line.end()) if line else None
-        found[key] = Found(_dated(key, value), span)
+        found[key] = Found(_dated(draft, key, value), span)
     return found, body
 
 
-def _yaml(text: str) -> dict[str, Any] | None:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
+def _stated(draft: Draft, text: str) -> dict[str, Any] | None:
+    from .front_matter import front_matter
 
-    if re.search(r"(?m)(?:^|[\s\[,:-])[&*][A-Za-z0-9_]", text):
-        # Aliases can unfold without end.
+    loaded = front_matter(text) if len(text) <= LONGEST_FRONT else None
+    if loaded is None:
         return None
-    try:
-        loaded = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError, TypeError):
-        return None
-    if not isinstance(loaded, Mapping):
-        return None
-    found: dict[str, Any] = plain(loaded)
-    return {key: value for key, value in found.items() if key and value is not None}
+    return {key: value for key, value in plain(draft, loaded).items() if key and value is not None}
 
 
-def _dated(key: str, value: Any) -> Any:
-    if isinstance(value, str) and ("date" in key.lower() or key.endswith("_at")):
-        return iso_of(value) or value
-    return value
+def _dated(draft: Draft, key: str, value: Any) -> Any:
+    return (date_in(draft, key, value) or value) if isinstance(value, str) and value.strip() else value
 
 
 def _kind(front: Findings, body: Script, source: Source) -> str:

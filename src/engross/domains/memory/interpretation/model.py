@@ -13,6 +13,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from ..extraction import natural_name
 from ..ways import ModelAccess
 from .interpret import readable_text
 from .plain import plain, plain_text
@@ -24,7 +25,7 @@ LOOKED_AT = 24_000
 LONGEST_ANSWER = 2_000_000
 MOST_ENTITIES = 200
 RELATIONS = ("PART_OF", "CORRECTS", "REFERS_TO", "SETTLES", "DUPLICATE_OF", "DEPENDS_ON", "SUPERSEDES")
-CODE_VERSION = "engross-model:1"
+CODE_VERSION = "engross-model:2"
 
 PROMPT = """You read one document and answer with one JSON object, nothing else:
 {"record_type": "...", "entities": [{"entity_type": "...", "name": "...", "fields": {...}, "quotes": {...}}],
@@ -191,7 +192,7 @@ def _interpretation(answer: Mapping[str, Any], script: Script, media_type: str, 
     draft.notes.extend(notes)
     unquoted = 0
     for entity in answer["entities"]:
-        found = _findings(entity, script)
+        found = _findings(draft, entity, script)
         unquoted += sum(1 for one in found.values() if one.span is None)
         draft.claims.append(Claim.of(_word(entity["entity_type"]), plain_text(entity["name"]).strip(), found))
     for one in answer.get("relationships", ()):
@@ -203,13 +204,18 @@ def _interpretation(answer: Mapping[str, Any], script: Script, media_type: str, 
     return draft.finished(kind, category(kind), media_type)
 
 
-def _findings(entity: Mapping[str, Any], script: Script) -> Findings:
+def _findings(draft: Draft, entity: Mapping[str, Any], script: Script) -> Findings:
+    """The fields of an entity; its name is one of them, unless it is known by another that says the same."""
     quotes = entity.get("quotes") or {}
-    return {
-        _word(field): Found(plain(value), _place(quotes.get(field), value, script))
+    found = {
+        _word(field): Found(plain(draft, value), _place(quotes.get(field), value, script))
         for field, value in entity["fields"].items()
         if value is not None and value != ""
     }
+    name = plain_text(entity["name"]).strip()
+    if natural_name({field: one.value for field, one in found.items()}) != name:
+        found.setdefault("name", Found(name, _place(quotes.get("name"), name, script)))
+    return found
 
 
 def _place(quote: object, value: object, script: Script) -> Span | None:

@@ -12,6 +12,7 @@ from zlib import error as DecompressionError
 
 from .dates import iso
 from .document import read_as_text
+from .losses import CELLS
 from .plain import plain_text
 from .result import Draft
 from .script import Script
@@ -55,15 +56,16 @@ def read_packed(draft: Draft, source: Source) -> str | None:
         return None
     if found is None:
         return None
-    return (
-        read_as_text(draft, Script(found), source) if isinstance(found, str) else read_rows(draft, iter(found), source)
-    )
+    if isinstance(found, str):
+        return read_as_text(draft, Script(found), source)
+    # A sheet writes its numbers as programs do, wherever it was made.
+    return read_rows(draft, iter(found), source, decimal=".")
 
 
-def packed_text(content: bytes) -> str:
+def packed_text(draft: Draft, content: bytes) -> str:
     """The text of a document, or of a sheet with tabs between its cells; nothing for what is neither."""
     try:
-        found = _opened(Draft(), content)
+        found = _opened(draft, content)
     except UNREADABLE:
         return ""
     if isinstance(found, str):
@@ -135,7 +137,7 @@ def _rows(draft: Draft, archive: ZipFile, names: set[str]) -> Iterator[list[str]
     shared = _shared(archive) if "xl/sharedStrings.xml" in names else []
     dates = _date_styles(archive) if "xl/styles.xml" in names else frozenset()
     sheet = _part(archive, sheets[0])
-    return (_row(row, shared, dates) for row in sheet.iter(f"{SHEET}row"))
+    return (_row(draft, row, shared, dates) for row in sheet.iter(f"{SHEET}row"))
 
 
 def _number(name: str) -> int:
@@ -160,12 +162,13 @@ def _date_styles(archive: ZipFile) -> frozenset[int]:
     return frozenset(place for place, number in enumerate(numbers) if number in own or number in BUILT_IN_DATES)
 
 
-def _row(row: Element, shared: list[str], dates: frozenset[int]) -> list[str]:
+def _row(draft: Draft, row: Element, shared: list[str], dates: frozenset[int]) -> list[str]:
     cells: list[str] = []
     for cell in row.iter(f"{SHEET}c"):
         place = _column(cell.get("r", "")) if cell.get("r") else len(cells)
         if place >= MOST_COLUMNS:
-            break
+            draft.count(CELLS)
+            continue
         cells += [""] * (place + 1 - len(cells))
         cells[place] = _cell(cell, shared, dates)
     return cells

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+from .result import Draft
+
 LONGEST = 2_000_000
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "head", "title"})
 _BLOCKS = frozenset({"p", "div", "br", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "section", "article"})
@@ -35,10 +37,10 @@ class _Words(HTMLParser):
             self.pieces.append(re.sub(r"\s+", " ", data))
 
 
-def text_of_page(html: str) -> str:
+def text_of_page(draft: Draft, html: str) -> str:
     """The words of a page, a line for each block."""
     words = _Words()
-    words.feed(html[:LONGEST])
+    words.feed(draft.cut(html, LONGEST))
     words.close()
     text = "".join(words.pieces)
     return re.sub(r"\n[ \t]*(?:\n[ \t]*)+", "\n\n", re.sub(r"[ ]{2,}", " ", text)).strip()

@@ -47,6 +47,8 @@ def _gaps(told: dict[str, Any]) -> list[Note]:
     count, read, broken = told["count"], len(told["pages"]), told["broken"]
     if read < count:
         notes.append(Note("TEXT_CUT", f"The PDF has {count} pages; the first {read} were read."))
+    if told["cut"]:
+        notes.append(Note("TEXT_CUT", "The PDF has more text or pictures than are taken of one."))
     if broken:
         notes.append(Note("PDF_PAGES_UNREADABLE", f"{broken} of {read} pages could not be read."))
     return notes

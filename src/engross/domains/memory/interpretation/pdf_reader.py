@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
-from collections.abc import Iterator
 from typing import Any
 
 MOST_PICTURES = 20
@@ -42,38 +41,44 @@ def read(content: bytes, most_pages: int, most_characters: int) -> dict[str, Any
     except Exception:
         # Whatever a damaged file does to the library: it could not be read.
         return {"problem": "unreadable"}
-    texts, broken = _texts(pages, most_characters)
-    pictures = [] if any(text.strip() for text in texts) else list(_pictures(pages))
-    return {"pages": texts, "count": count, "broken": broken, "pictures": pictures}
+    texts, broken, cut = _texts(pages, most_characters)
+    pictures: list[str] = []
+    if not any(text.strip() for text in texts):
+        pictures, cut = _pictures(pages)
+    return {"pages": texts, "count": count, "broken": broken, "cut": cut, "pictures": pictures}
 
 
-def _texts(pages: list[Any], most_characters: int) -> tuple[list[str], int]:
+def _texts(pages: list[Any], most_characters: int) -> tuple[list[str], int, bool]:
+    """The texts, how many pages had none that could be read, and whether a page was cut."""
     texts: list[str] = []
     broken = 0
+    cut = False
     for page in pages:
         try:
             text = page.extract_text()
         except Exception:
             text, broken = "", broken + 1
-        text = text.replace("\x00", "").encode("utf-8", "replace").decode()[:most_characters]
+        text = text.replace("\x00", "").encode("utf-8", "replace").decode()
+        cut = len(text) > most_characters
+        text = text[:most_characters]
         texts.append(text)
         most_characters -= len(text)
         if most_characters <= 0:
             break
-    return texts, broken
+    return texts, broken, cut
 
 
-def _pictures(pages: list[Any]) -> Iterator[str]:
-    """Scans are mostly photographs, whose bytes are files as they stand."""
+def _pictures(pages: list[Any]) -> tuple[list[str], bool]:
+    """Scans are mostly photographs, whose bytes are files as they stand; and whether there are more of them."""
     left = MOST_PICTURE_BYTES
-    found = 0
+    found: list[str] = []
     for page in pages:
         for picture in _photographs(page):
             left -= len(picture)
-            found += 1
-            if left < 0 or found > MOST_PICTURES:
-                return
-            yield b64encode(picture).decode()
+            if left < 0 or len(found) == MOST_PICTURES:
+                return found, True
+            found.append(b64encode(picture).decode())
+    return found, False
 
 
 def _photographs(page: Any) -> list[bytes]:

@@ -15,6 +15,7 @@ NO_READER = Note(
 )
 _FAILED = Note("OCR_FAILED", "Tesseract could not read the picture; only its bytes were kept.")
 _SLOW = Note("OCR_FAILED", "Reading the picture took too long; only its bytes were kept.")
+_CUT = Note("TEXT_CUT", f"Of the words in the picture, the first {LONGEST} characters were taken.")
 _NO_WORDS = Note("NO_TEXT", "There are no words in the picture.")
 
 
@@ -26,8 +27,9 @@ def read_picture(content: bytes, program: str | None) -> tuple[Script, list[Note
     outcome = run([found, "stdin", "stdout"], content, SECONDS)
     if outcome.output is None:
         return Script(""), [_SLOW if outcome.problem == "slow" else _FAILED]
-    text = outcome.output.decode("utf-8", "replace").replace("\x00", "").strip()[:LONGEST]
-    return Script(text), [] if text else [_NO_WORDS]
+    text = outcome.output.decode("utf-8", "replace").replace("\x00", "").strip()
+    notes = [_CUT] if len(text) > LONGEST else [] if text else [_NO_WORDS]
+    return Script(text[:LONGEST]), notes
 
 
 def located(program: str | None) -> str | None:

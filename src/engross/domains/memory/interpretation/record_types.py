@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .sniffing import NOTHING_SAID
+
 UNKNOWN = "document"
 
 ALIASES: dict[str, tuple[str, ...]] = {
@@ -84,7 +86,9 @@ def category(kind: str) -> str:
 
 def type_of_empty(media_type: str, filename: str) -> str:
     """What a file without any text in it counts as, by its name and media type."""
-    said = f"{media_type} {filename}".lower()
+    # What the bytes say counts; blanks and unknown ones say nothing, and are what they are called.
+    mute = media_type == NOTHING_SAID or media_type.startswith("text/")
+    said = f"{media_type} {filename.lower()}" if mute else media_type
     for sign, kind in (("pdf", "document"), ("csv", "dataset"), ("json", "document"), ("image/", "image")):
         if sign in said:
             return kind

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from .losses import TEXTS, Loss
 
 NO_SPANS: Mapping[str, Any] = MappingProxyType({})
 
@@ -95,6 +98,7 @@ class Draft:
         self.ties: list[Tie] = []
         self.notes: list[Note] = []
         self.together = True
+        self._losses: Counter[Loss] = Counter()
 
     def claim(self, entity_type: str, name: str, found: Findings) -> int:
         """Add a claim; its place."""
@@ -118,11 +122,27 @@ class Draft:
 
     def finished(self, record_type: str, category: str, media_type: str) -> Interpretation:
         """The interpretation that came of it."""
-        claims, ties, notes = tuple(self.claims), tuple(self.ties), tuple(self.notes)
-        return Interpretation(record_type, category, media_type, claims, ties, notes, self.together)
+        claims, ties = tuple(self.claims), tuple(self.ties)
+        return Interpretation(record_type, category, media_type, claims, ties, self.all_notes(), self.together)
+
+    def all_notes(self) -> tuple[Note, ...]:
+        """The notes, and one for each kind of loss."""
+        lost = (Note(loss.code, loss.message.format(count=count)) for loss, count in self._losses.items())
+        return (*self.notes, *lost)
 
     def note(self, code: str, message: str) -> None:
         """Add a note, once."""
         note = Note(code, message)
         if note not in self.notes:
             self.notes.append(note)
+
+    def count(self, loss: Loss, times: int = 1) -> None:
+        """Add to what is lost; the interpretation has one note for all of a kind."""
+        if times > 0:
+            self._losses[loss] += times
+
+    def cut(self, text: str, longest: int) -> str:
+        """The beginning of a text, counted if that is not all of it."""
+        if len(text) > longest:
+            self.count(TEXTS)
+        return text[:longest]

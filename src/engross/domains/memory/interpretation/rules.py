@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from .dates import PATTERN as DATE
-from .money import AMOUNT
+from .money import AMOUNT, NUMBER
 
 Kind = Literal["token", "name", "names", "money", "number", "date", "currency", "email", "phone"]
 
@@ -21,7 +21,7 @@ _VALUES: dict[str, str] = {
     "name": rf"(?P<value>[^\s:#|][^\n]{{0,{LONGEST_NAME}}})",
     "names": r"(?P<value>[^\s:#|][^\n]{0,600})",
     "money": rf"(?P<value>{AMOUNT})",
-    "number": r"(?P<value>-?\d[\d,.]{0,20})",
+    "number": rf"(?P<value>{NUMBER})",
     "date": rf"(?P<value>{DATE}|\d[\d/.\-]{{3,20}})",
     "email": r"(?P<value>[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8})",
     "phone": r"(?P<value>\+?\d[\d\s().\-]{5,24}\d)",

@@ -46,6 +46,11 @@ class Script(NamedTuple):
         return self._replace(text=self.text[:LOOKED_AT])
 
     @property
+    def goes_on(self) -> bool:
+        """Whether there is more than the rules look at."""
+        return bool(self.text[LOOKED_AT:].strip())
+
+    @property
     def excerpt(self) -> Found:
         """As much of the text as an entity keeps, so that it can be searched."""
         return self.at(0, min(len(self.text), LONGEST_EXCERPT))

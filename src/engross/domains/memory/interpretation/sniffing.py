@@ -13,6 +13,7 @@ Form = Literal[
 """How a file is read."""
 
 MISMATCH = "MIME_TYPE_MISMATCH"
+NOTHING_SAID = "application/octet-stream"
 ENCODING = "ENCODING_GUESSED"
 
 _MAGIC: tuple[tuple[bytes, str, Form], ...] = (
@@ -72,6 +73,11 @@ _BY_ENDING: dict[str, Form] = {
     "html": "page",
     "htm": "page",
 }
+_CALLED = {
+    **{"pdf": "application/pdf", "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif"},
+    **{"tif": "image/tiff", "tiff": "image/tiff", "bmp": "image/bmp", "webp": "image/webp", "heic": "image/heic"},
+}
+"""What a file is said to be by its name, where the sender says nothing."""
 _MEDIA_TYPES: dict[Form, str] = {
     "vcard": "text/vcard",
     "calendar": "text/calendar",
@@ -99,11 +105,13 @@ class Sniffed(NamedTuple):
 def sniffed(content: bytes, declared: str, filename: str = "") -> Sniffed:
     """Look at the bytes first, then at what they are called."""
     said = declared.partition(";")[0].strip().lower()
+    if said in ("", NOTHING_SAID):
+        said = _CALLED.get(_ending(filename), said)
     found = _by_magic(content, said)
     if found is None:
         text, guessed = text_of(content)
         if text is None:
-            return _judged(Sniffed("binary", "application/octet-stream"), said)
+            return _judged(Sniffed("binary", NOTHING_SAID), said)
         form = _form_of(text, said, filename)
         notes = (Note(ENCODING, "The text is not UTF-8; it was read as Windows-1252."),) if guessed else ()
         found = Sniffed(form, _media_type(form, said), text, notes)
@@ -148,8 +156,7 @@ def _form_of(text: str, said: str, filename: str) -> Form:
     for mark, form in (("BEGIN:VCARD", "vcard"), ("BEGIN:VCALENDAR", "calendar")):
         if begins[: len(mark)].upper() == mark:
             return form  # type: ignore[return-value]
-    ending = filename.rpartition(".")[2].lower() if "." in filename else ""
-    called = _BY_MEDIA_TYPE.get(said) or _BY_ENDING.get(ending)
+    called = _BY_MEDIA_TYPE.get(said) or _BY_ENDING.get(_ending(filename))
     if called is not None and _is_plausible(called, begins):
         return called
     if begins[:1] in ("{", "[") and _is_json(text):
@@ -157,6 +164,10 @@ def _form_of(text: str, said: str, filename: str) -> Form:
     if _HEADERS.match(begins) and _MAIL_HEADER.search(begins):
         return "mail"
     return "page" if re.match(r"(?i)<!doctype html|<html", begins) else "text"
+
+
+def _ending(filename: str) -> str:
+    return filename.rpartition(".")[2].lower() if "." in filename else ""
 
 
 def _is_plausible(form: Form, begins: str) -> bool:
@@ -190,7 +201,7 @@ def _media_type(form: Form, said: str) -> str:
 
 def _judged(found: Sniffed, said: str) -> Sniffed:
     """With a note where the sender called it something else."""
-    if said in ("", "application/octet-stream", found.media_type) or _is_close(said, found.media_type):
+    if said in ("", NOTHING_SAID, found.media_type) or _is_close(said, found.media_type):
         return found
     told = f"The file was said to be {_printable(said)}, and is {found.media_type}; it was read as what it is."
     return found._replace(notes=(Note(MISMATCH, told), *found.notes))

@@ -9,9 +9,10 @@ from io import StringIO
 from itertools import islice
 
 from ..extraction import natural_name
-from .dates import iso_of
+from .claimed import date_in, is_amount, read_amount
 from .document import add_document
-from .money import amount_of
+from .losses import CELLS, NAMES
+from .money import currency_in, decimal_mark, number_of
 from .record_types import known_record_type
 from .result import Draft, Findings, Found, Span
 from .script import Script
@@ -20,6 +21,7 @@ from .source import Source
 MOST_ROWS = 1_000
 MOST_COLUMNS = 200
 LONGEST_CELL = 20_000
+LONGEST_NAME = 100
 
 _TYPES: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
     ("transaction", (frozenset({"amount"}), frozenset({"date", "transaction_date", "posted_date"}))),
@@ -28,7 +30,7 @@ _TYPES: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = (
     ("company", (frozenset({"company", "company_name"}), frozenset({"domain", "tax_id", "website"}))),
 )
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,10})?")
-_IDENTIFIERS = re.compile(r"(?:^|_)(?:id|no|number|code|phone|fax|zip|postcode|iban|account|sku|ref)s?(?:_|$)")
+_IDENTIFIERS = re.compile(r"(?:^|_)(?:id|no|number|code|phone|fax|zip|postcode|iban|account|sku|ref|version)s?(?:_|$)")
 _TELLING_KEYS = ("id", "uuid", "external_id", "transaction_id", "email")
 
 
@@ -37,27 +39,29 @@ def read_table(draft: Draft, script: Script, source: Source) -> str:
     return read_rows(draft, _rows(script.text), source)
 
 
-def read_rows(draft: Draft, rows: Iterator[list[str]], source: Source) -> str:
-    """Claims from rows, the first of which names the columns."""
+def read_rows(draft: Draft, rows: Iterator[list[str]], source: Source, *, decimal: str | None = None) -> str:
+    """Claims from rows, the first of which names the columns; `decimal` is the mark before decimals, if it is known."""
     draft.together = False
+    filled = ((number, row) for number, row in enumerate(rows) if any(map(str.strip, row)))
     try:
-        rows = (row for row in rows if any(map(str.strip, row)))
-        header = [_field(cell, place) for place, cell in enumerate(next(rows, [])[:MOST_COLUMNS])]
-        taken = list(islice(rows, MOST_ROWS))
-        total = len(taken) + sum(1 for _ in rows)
+        first, names = next(filled, (0, []))
+        taken = list(islice(filled, MOST_ROWS))
+        total = len(taken) + sum(1 for _ in filled)
     except csv.Error:
         draft.note("TABLE_UNREADABLE", "The table could not be read to its end; it was kept as a whole.")
-        header, taken, total = [], [], 0
+        first, names, taken, total = 0, [], [], 0
+    header = _header(draft, names)
     found = {
-        "columns": Found(header, Span(path="/0")),
+        "columns": Found(header, Span(path=f"/{first}")),
         "row_count": Found(total),
         "column_count": Found(len(header)),
     }
     place = add_document(draft, "dataset", found, source)
     if total > len(taken):
         draft.note("ROWS_CUT", f"The table has {total} rows; the first {len(taken)} were taken.")
-    for number, row in enumerate(taken, start=1):
-        _add_row(draft, place, source, header, row, number)
+    decimal = decimal or _decimal_mark(header, [row for _, row in taken])
+    for number, row in taken:
+        _add_row(draft, place, source, header, row, number, decimal)
     return "dataset"
 
 
@@ -68,18 +72,42 @@ def _rows(text: str) -> Iterator[list[str]]:
     return csv.reader(StringIO(text, newline=""), delimiter=mark)
 
 
-def _field(cell: str, place: int) -> str:
+def _header(draft: Draft, names: list[str]) -> list[str]:
+    draft.count(CELLS, sum(1 for name in names[MOST_COLUMNS:] if name.strip()))
+    return [_field(draft, name, place) for place, name in enumerate(names[:MOST_COLUMNS])]
+
+
+def _field(draft: Draft, cell: str, place: int) -> str:
     name = re.sub(r"[^\w]+", "_", cell.strip().lower(), flags=re.ASCII).strip("_")
-    return name[:100] or f"column_{place + 1}"
+    if len(name) > LONGEST_NAME:
+        draft.count(NAMES)
+    return name[:LONGEST_NAME] or f"column_{place + 1}"
 
 
-def _add_row(draft: Draft, dataset: int, source: Source, header: list[str], row: list[str], number: int) -> None:
+def _decimal_mark(header: list[str], rows: list[list[str]]) -> str | None:
+    places = [place for place, field in enumerate(header) if is_amount(field)]
+    return decimal_mark(row[place] for row in rows for place in places if place < len(row))
+
+
+def _add_row(
+    draft: Draft, dataset: int, source: Source, header: list[str], row: list[str], number: int, decimal: str | None
+) -> None:
     found: Findings = {}
-    for place, (field, cell) in enumerate(zip(header, row, strict=False)):
-        if cell.strip() and field not in found:
-            found[field] = Found(_value(field, cell.strip()[:LONGEST_CELL]), Span(path=f"/{number}/{place}"))
+    currencies: Findings = {}
+    for place, cell in enumerate(row):
+        if not cell.strip():
+            continue
+        if place >= len(header) or header[place] in found:
+            draft.count(CELLS)
+            continue
+        value = _value(draft, header[place], draft.cut(cell.strip(), LONGEST_CELL), decimal)
+        found[header[place]] = Found(value, Span(path=f"/{number}/{place}"))
+        if value != cell and is_amount(header[place]) and (currency := currency_in(cell)) is not None:
+            currencies.setdefault(currency, Found(currency, found[header[place]].span))
     if not found:
         return
+    if len(currencies) == 1 and "currency" not in header:
+        found["currency"] = next(iter(currencies.values()))
     kind = _kind(found)
     draft.tie("PART_OF", draft.claim(kind, _name(kind, found, source, number), found), dataset)
 
@@ -106,12 +134,11 @@ def _name(kind: str, found: Findings, source: Source, number: int) -> str:
     return f"{source.fallback_name} row {number}"
 
 
-def _value(field: str, cell: str) -> object:
-    if "date" in field or field.endswith("_at"):
-        return iso_of(cell) or cell
-    if any(word in field for word in ("amount", "balance", "total", "price", "quantity")):
-        number = amount_of(cell)
-        return cell if number is None else number
-    if _NUMBER.fullmatch(cell) and not _IDENTIFIERS.search(field):
-        return float(cell) if "." in cell else int(cell)
-    return cell
+def _value(draft: Draft, field: str, cell: str, decimal: str | None) -> object:
+    dated = date_in(draft, field, cell)
+    if dated is not None:
+        return dated
+    if is_amount(field):
+        return read_amount(draft, cell, decimal)
+    number = number_of(cell) if _NUMBER.fullmatch(cell) and not _IDENTIFIERS.search(field) else None
+    return cell if number is None else number

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from .claimed import read_date
 from .dates import iso_of
 from .document import add_document
+from .losses import CARDS, FIELDS, ITEMS
 from .result import Draft, Findings, Found
 from .script import Script
 from .source import Source
@@ -20,6 +22,7 @@ _LINE = re.compile(
     r"(?m)^[ \t]*(?P<name>[A-Za-z0-9.\-]{1,60})(?P<parameters>(?:;[^:\r\n]{0,400})?)"
     r":(?P<value>[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)"
 )
+_PACKED = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T(\d{2}):?(\d{2}):?(\d{2})?(Z|[+-]\d{4})?)?", re.ASCII)
 _TEXTS = {
     "TITLE": "role",
     "NOTE": "note",
@@ -57,6 +60,7 @@ def _cards(draft: Draft, text: str) -> Iterator[list[Property]]:
     for match in _LINE.finditer(text):
         name = match["name"].rpartition(".")[2].upper()
         if name == "BEGIN":
+            draft.count(CARDS, 1 if card else 0)
             card = []
         elif name == "END" and card is not None:
             count += 1
@@ -65,18 +69,21 @@ def _cards(draft: Draft, text: str) -> Iterator[list[Property]]:
                 return
             yield card
             card = None
-        elif card is not None and len(card) < MOST_LINES:
-            value = _decoded(match["value"], match["parameters"])
+        elif card is not None and len(card) >= MOST_LINES:
+            draft.count(FIELDS)
+        elif card is not None:
+            value = _decoded(draft, match["value"], match["parameters"])
             card.append(Property(name, value, match.start("value"), match.end("value")))
+    draft.count(CARDS, 1 if card else 0)
 
 
-def _decoded(value: str, parameters: str) -> str:
+def _decoded(draft: Draft, value: str, parameters: str) -> str:
     unfolded = re.sub(r"\r?\n[ \t]", "", value)
     if "QUOTED-PRINTABLE" in parameters.upper():
         from quopri import decodestring
 
         unfolded = decodestring(unfolded.encode()).decode("utf-8", "replace")
-    return unfolded.replace("\x00", "")[:LONGEST_VALUE]
+    return draft.cut(unfolded.replace("\x00", ""), LONGEST_VALUE)
 
 
 def _unescaped(value: str) -> str:
@@ -90,35 +97,36 @@ def _parts(value: str) -> list[str]:
 def _add_card(draft: Draft, script: Script, card: list[Property], source: Source) -> None:
     found: Findings = {}
     for line in card:
-        _read_line(found, line, script)
+        _read_line(draft, found, line, script)
     if "name" not in found and "email" not in found:
+        draft.count(CARDS)
         return
     name = found["name"].value if "name" in found else found["email"].value
     add_document(draft, "contact", found, source, name)
 
 
-def _read_line(found: Findings, line: Property, script: Script) -> None:
+def _read_line(draft: Draft, found: Findings, line: Property, script: Script) -> None:
     span = script.span(line.start, line.end)
     if line.name == "FN":
-        _put(found, "name", Found(_unescaped(line.value), span))
+        _put(draft, found, "name", Found(_unescaped(line.value), span))
     elif line.name == "N":
         family, given = (*_parts(line.value), "", "")[:2]
-        _put(found, "name", Found(f"{given} {family}".strip(), span))
+        _put(draft, found, "name", Found(f"{given} {family}".strip(), span))
     elif line.name == "ORG":
-        _put(found, "organization", Found(_parts(line.value)[0], span))
+        _put(draft, found, "organization", Found(_parts(line.value)[0], span))
     elif line.name == "ADR":
-        _put(found, "address", Found(", ".join(part for part in _parts(line.value) if part), span))
+        _put(draft, found, "address", Found(", ".join(part for part in _parts(line.value) if part), span))
     elif line.name in ("BDAY", "ANNIVERSARY"):
         field = "birthday" if line.name == "BDAY" else "anniversary"
-        _put(found, field, Found(_date(line.value), span))
+        _put(draft, found, field, Found(_date(draft, line.value.strip()), span))
     elif line.name in _SEVERAL:
-        _put(found, _SEVERAL[line.name], Found(_address(line), span))
+        _put(draft, found, _SEVERAL[line.name], Found(_address(line), span))
     elif line.name in _TEXTS:
-        _put(found, _TEXTS[line.name], Found(_unescaped(line.value), span))
+        _put(draft, found, _TEXTS[line.name], Found(_unescaped(line.value), span))
 
 
-def _put(found: Findings, field: str, one: Found) -> None:
-    """The first that says something counts; further addresses are kept beside it."""
+def _put(draft: Draft, found: Findings, field: str, one: Found) -> None:
+    """The first that says something counts; further addresses are kept beside it, others are counted."""
     if not one.value:
         return
     if field not in found:
@@ -126,6 +134,8 @@ def _put(found: Findings, field: str, one: Found) -> None:
     elif field in ("email", "phone") and one.value != found[field].value:
         more = found.get(f"other_{field}s", Found([], one.span))
         found[f"other_{field}s"] = more._replace(value=[*more.value, one.value])
+    elif field != "name" and one.value != found[field].value:
+        draft.count(ITEMS)
 
 
 def _address(line: Property) -> str:
@@ -133,7 +143,11 @@ def _address(line: Property) -> str:
     return value.lower() if line.name == "EMAIL" else value
 
 
-def _date(value: str) -> str:
-    packed = re.fullmatch(r"(\d{4})(\d{2})(\d{2})(?:T.*)?", value.strip())
-    said = "-".join(packed.groups()) if packed else value.strip()
-    return iso_of(said) or said
+def _date(draft: Draft, value: str) -> str:
+    """An instant; cards mostly write dates without any marks in them."""
+    packed = _PACKED.fullmatch(value)
+    if packed is None:
+        return read_date(draft, value) if value else value
+    year, month, day, hour, minute, second, zone = packed.groups()
+    time = f"T{hour}:{minute}:{second or '00'}{zone or ''}" if hour else ""
+    return iso_of(f"{year}-{month}-{day}{time}") or read_date(draft, value)
