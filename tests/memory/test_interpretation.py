@@ -195,6 +195,12 @@ def test_front_matter_title_and_tasks_of_a_markdown_file():
     assert [tuple(tie) for tie in found.ties] == [("PART_OF", 1, 0), ("PART_OF", 2, 0)]
 
 
+def test_a_long_task_is_cut_with_a_note_and_a_blank_one_is_none():
+    found = interpret(b"- [ ] " + b"x" * 400 + b"\n- [ ] \r\n- [x] short\n", "text/markdown", "x.md")
+    assert [one.name for one in found.claims[1:]] == ["x" * 300, "short"]
+    assert codes(found.notes) == ["TEXT_CUT"]
+
+
 @pytest.mark.parametrize("front", [b"[1, 2", b"a: &a [1]\nb: *a", b"- 1\n- 2", b"a: !!python/object:os.system x"])
 def test_front_matter_that_is_none_is_left_out_with_a_note(front):
     found = interpret(b"---\n" + front + b"\n---\n# Title\n", "text/markdown", "x.md")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from engross.domains.memory.interpretation.dates import instant_of, iso_of
 from engross.domains.memory.interpretation.fields import fields_of
 from engross.domains.memory.interpretation.interpret import interpret
-from engross.domains.memory.interpretation.money import amount_of
+from engross.domains.memory.interpretation.money import amount_of, currency_in, currency_of
 from engross.domains.memory.interpretation.result import Interpretation
 from engross.domains.memory.interpretation.rules import signs
 from engross.domains.memory.interpretation.script import Script
@@ -317,6 +318,10 @@ GARBAGE_DATES = {
         b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:a\nDTSTART:99999999T999999\nEND:VEVENT\nEND:VCALENDAR",
         *("text/calendar", "start_datetime", "99999999T999999"),
     ),
+    "iCalendar, a time": (
+        b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:a\nDTSTART:102500Z\nEND:VEVENT\nEND:VCALENDAR",
+        *("text/calendar", "start_datetime", "102500Z"),
+    ),
 }
 
 
@@ -486,6 +491,90 @@ def test_no_text_is_slow_to_read(text):
     # Runs out of its minute if a pattern has to go back over the text again and again.
     for kind in signs():
         fields_of(kind, Script(text))
+
+
+NEVER_CLOSED = {
+    "comments": (b"<html>" + b"<!--" * 200_000, "text/html"),
+    "declarations": (b"<html>" + b"<!a" * 200_000, "text/html"),
+    "tags": (b"<html>" + b"<a '" * 200_000, "text/html"),
+    "scripts": (b"<html>" + b"<script></" * 100_000, "text/html"),
+    "encoded words": (b"Message-ID: 1\nSubject: " + b"=?utf-8?q?a?= " * 100_000 + b"\n\nhi", "message/rfc822"),
+    "quotes": (b"Message-ID: 1\nTo: " + b'"a\\" ' * 100_000 + b"\n\nhi", "message/rfc822"),
+    "brackets": (b"Message-ID: 1\nTo: " + b"(" * 7_000 + b"\n\nhi", "message/rfc822"),
+    "parameters": (b"To: a\nContent-Type: a/b;" + b"n*1=b;" * 100_000 + b"\n\nhi", "message/rfc822"),
+    "blank lines": (b"message-id" + b"\n" * 7_900, "text/plain"),
+    "blanks": (b"invoice" + b" " * 7_900, "text/plain"),
+    "digits": (b'{"a": ' + b"1" * 1_000_000 + b"}", "application/json"),
+    "amounts": (b"amount\n" + b"1'111" * 1_000_000, "text/csv"),
+}
+
+
+@pytest.mark.parametrize("content", NEVER_CLOSED.values(), ids=NEVER_CLOSED.keys())
+def test_no_file_is_slow_to_read(content):
+    # Runs out of its two minutes if a reader looks for the end again and again.
+    assert_sound(interpret(*content))
+
+
+def test_a_page_shows_what_a_browser_would_show():
+    page = (
+        b"<html><head><title>no</title><style>no</style><body title='a>b'>one &amp; two<script>'<p>no</p>'</script>"
+        b"<!-- <p>no</p> --><p>three<template>no</template> &#%s; <br>1 < 2" % (b"9" * 5_000)
+    )
+    assert interpret(page, "text/html").claims[0].fields["content"] == "one & two\nthree \ufffd \n1 < 2"
+
+
+def test_names_of_attachments_are_understood_in_every_encoding():
+    for name in ('"=?utf-8?B?R3LDvMOfZS50eHQ=?="', '"Grüße.txt"'):
+        mail = f"From: a@example.org\nContent-Type: text/plain\nContent-Disposition: attachment; filename={name}\n\nhi"
+        assert interpret(mail.encode(), "message/rfc822").claims[0].fields["attachments"] == ["Grüße.txt"]
+
+
+def says(written: str, value: object) -> bool:
+    """Whether words of a text say a value."""
+    if isinstance(value, list):
+        return all(part in written for part in value)
+    return value in (written, iso_of(written), amount_of(written), currency_of(written))
+
+
+LINES = [
+    *("Invoice Number:", "Amount due", "Total:", "Balance", "Due date:", "Date:", "Vendor:", "From:", "Parties:"),
+    *("Quantity", "Interest rate:", "Phone:", "E-mail:", "Name:", "Statement period:", "Flight", "Account number:"),
+]
+VALUES = st.one_of(
+    st.sampled_from(
+        ["INV-1", "$1,500.00", "5.00- EUR", "(7)", "1e3", "12/3", "2025-01-15", "99/99/9999", "3.5%", "A, B"]
+    ),
+    st.text(alphabet="0123456789.,-/:()$€eE ABab'", max_size=16),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(st.tuples(st.sampled_from(LINES), VALUES), min_size=2, max_size=8), st.sampled_from(["\n", "  ", " is "])
+)
+def test_what_is_read_from_a_text_stands_at_the_place_that_is_told(lines, between):
+    text = between.join(f"{label} {value}" for label, value in lines)
+    found = interpret(text.encode(), "text/plain")
+    assert_sound(found)
+    claim = found.claims[0]
+    for field, span in claim.spans.items():
+        assert says(text[span.start : span.end], claim.fields[field]), (field, claim.fields[field])
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.lists(VALUES, min_size=1, max_size=4), max_size=5))
+def test_what_is_read_from_a_table_stands_in_the_cell_that_is_told(rows):
+    whole = io.StringIO()
+    csv.writer(whole, delimiter="|").writerows([["amount", "due_date", "note"], *rows])
+    cells = list(csv.reader(io.StringIO(whole.getvalue(), newline=""), delimiter="|"))
+    found = interpret(whole.getvalue().encode(), "text/csv")
+    assert_sound(found)
+    for claim in found.claims[1:]:
+        for field, span in claim.spans.items():
+            row, column = map(int, str(span.path).split("/")[1:])
+            value = claim.fields[field]
+            cell = cells[row][column].strip()
+            assert says(cell, value) or value in (amount_of(cell, "."), amount_of(cell, ","), currency_in(cell))
 
 
 def stand_in(folder: Path, words: str) -> str:

@@ -134,8 +134,9 @@ def _moment(value: Any) -> str | None:
 
 
 def _as_written(draft: Draft, value: Any) -> str:
-    said = value if isinstance(value, str) else value.to_ical().decode("utf-8", "replace")
-    return draft.cut(plain_text(str(said)), LONGEST_VALUE).strip()
+    said = value if isinstance(value, str) else value.to_ical()
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    return draft.cut(plain_text(text), LONGEST_VALUE).strip()
 
 
 def _person(draft: Draft, value: Any) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .claimed import read_date
 from .dates import iso_of
@@ -13,7 +13,7 @@ from .document import add_document, add_person
 from .losses import ITEMS
 from .page import text_of_page
 from .plain import plain_text
-from .result import Draft, Findings, Found, Interpretation, Span
+from .result import Draft, Findings, Found, Interpretation, Note, Span
 from .script import LONGEST_EXCERPT
 from .source import Source
 
@@ -23,12 +23,15 @@ MOST_ATTACHMENTS = 100
 MOST_READ = 5
 """So many attachments are read; each may need a process of its own."""
 LONGEST_HEADER = 2_000
-LONGEST_ADDRESSES = 40_000
+LONGEST_RAW_HEADER = 8_000
 LONGEST_NAME = 200
 LONGEST_ADDRESS = 320
 LARGEST = 8_000_000
 
+ABOUT_PART = "content-"
+
 _ZONE_NAME = re.compile(r"\s*\([^)]*\)$")
+_UNREADABLE = Note("PARTS_UNREADABLE", "A header or an attachment of the message could not be read; it was left out.")
 _FIELDS = (("from", "sender"), ("to", "recipients"), ("cc", "cc"))
 
 
@@ -53,7 +56,7 @@ def read_mail(draft: Draft, source: Source, read: Callable[[Attachment], Interpr
     """Claims from an e-mail, and by `read` from what is attached to it; always a message."""
     if len(source.content) > LARGEST:
         draft.note("TEXT_CUT", f"Of the message, the first {LARGEST} bytes were read.")
-    message = _parsed(source.content[:LARGEST])
+    message = _parsed(draft, source.content[:LARGEST])
     people = list(_people(draft, message))
     body, attachments = _body(draft, message)
     found = {**_headers(draft, message), **_addressed(people), **body, **_attached(draft, attachments)}
@@ -68,18 +71,41 @@ def read_mail(draft: Draft, source: Source, read: Callable[[Attachment], Interpr
     return "message"
 
 
-def _parsed(content: bytes) -> EmailMessage:
-    from email import message_from_bytes, policy
+def _parsed(draft: Draft, content: bytes) -> EmailMessage:
+    """A message whose headers are short enough to be taken apart: for long ones the parser needs ever more time."""
+    from email import message_from_bytes
+    from email.policy import EmailPolicy
 
-    return message_from_bytes(content, policy=policy.default.clone(max_line_length=None))
+    class Bounded(EmailPolicy):
+        def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+            name, value = super().header_source_parse(sourcelines)
+            if name.lower().startswith(ABOUT_PART):
+                return name, _bounded(draft, value, LONGEST_HEADER, ";")
+            return name, _bounded(draft, value, LONGEST_RAW_HEADER, ",")
+
+        def header_fetch_parse(self, name: str, value: str) -> Any:
+            # What is said about a part is asked for many times, and needs no grammar.
+            if name.lower().startswith(ABOUT_PART):
+                return re.sub(r"[\r\n]+", "", value.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+            return super().header_fetch_parse(name, value)
+
+    policy: Any = Bounded(max_line_length=None)
+    return message_from_bytes(content, EmailMessage, policy=policy)
+
+
+def _bounded(draft: Draft, value: str, longest: int, mark: str) -> str:
+    """The beginning of a header, up to the last whole entry."""
+    beginning = draft.cut(value, longest)
+    return beginning if beginning == value else beginning.rpartition(mark)[0] or beginning
 
 
 def _header(draft: Draft, message: EmailMessage, name: str, longest: int = LONGEST_HEADER) -> str | None:
-    """A header as text. The parser may stumble over one that is malformed; then it is as if it were not there."""
+    """A header as text. The parser may stumble over one that is malformed; then it is left out."""
     try:
         value = message.get(name)
         text = None if value is None else re.sub(r"\s+", " ", str(value)).strip()
     except Exception:
+        draft.note(*_UNREADABLE)
         return None
     return plain_text(draft.cut(text, longest)) if text else None
 
@@ -100,19 +126,27 @@ def _date(draft: Draft, said: str) -> str:
 
 
 def _people(draft: Draft, message: EmailMessage) -> Iterator[Person]:
-    from email.utils import getaddresses
-
     seen: set[tuple[str, str]] = set()
     for header, _ in _FIELDS:
-        said = _header(draft, message, header, LONGEST_ADDRESSES)
-        for name, address in getaddresses([said]) if said else ():
-            address = address.strip().lower()
+        for name, address in _addresses(draft, message, header):
             if "@" not in address or (header, address) in seen:
                 continue
             seen.add((header, address))
             if len(seen) <= MOST_PEOPLE:
-                yield Person(draft.cut(name.strip(), LONGEST_NAME), draft.cut(address, LONGEST_ADDRESS), header)
+                yield Person(draft.cut(name, LONGEST_NAME), draft.cut(address, LONGEST_ADDRESS), header)
     draft.count(ITEMS, len(seen) - MOST_PEOPLE)
+
+
+def _addresses(draft: Draft, message: EmailMessage, header: str) -> list[tuple[str, str]]:
+    from email.utils import getaddresses
+
+    said = _header(draft, message, header, LONGEST_RAW_HEADER)
+    try:
+        found = getaddresses([said]) if said else []
+    except Exception:
+        draft.note(*_UNREADABLE)
+        return []
+    return [(name.strip(), address.strip().lower()) for name, address in found]
 
 
 def _addressed(people: list[Person]) -> Findings:
@@ -156,7 +190,7 @@ def _attachment(draft: Draft, part: EmailMessage, number: int, kind: str) -> lis
     except (LookupError, ValueError, AttributeError, TypeError):
         content = None
     if not isinstance(content, bytes):
-        draft.note("PARTS_UNREADABLE", "An attachment of the message could not be unpacked; it was left out.")
+        draft.note(*_UNREADABLE)
     if not isinstance(content, bytes) or not content:
         return []
     name = plain_text(_file_name(part) or f"part-{number}").replace("/", "_").replace("\\", "_")
@@ -191,7 +225,11 @@ def _text(part: EmailMessage) -> str:
 
 
 def _file_name(part: EmailMessage) -> str | None:
+    from email.header import decode_header, make_header
+
     try:
-        return part.get_filename()
-    except (LookupError, ValueError, AttributeError, TypeError):
+        said = part.get_filename()
+        return str(make_header(decode_header(said))) if said else None
+    except Exception:
+        # Whatever is wrong with the name: it is not known.
         return None

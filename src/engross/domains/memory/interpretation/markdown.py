@@ -9,7 +9,7 @@ from .claimed import date_in
 from .cues import type_by_cues
 from .document import add_document, note_cut
 from .fields import fields_of
-from .losses import FIELDS
+from .losses import FIELDS, TEXTS
 from .plain import plain
 from .record_types import category, known_record_type
 from .result import Draft, Findings, Found
@@ -19,11 +19,12 @@ from .source import Source
 LONGEST_FRONT = 20_000
 MOST_FIELDS = 100
 MOST_TASKS = 200
+LONGEST_TASK = 300
 LOOKED_AT = 1_000_000
 
 _FRONT = re.compile(r"---[ \t]*\r?\n(?P<front>.*?)(?:^|\n)---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"(?m)^#[ \t]+(?P<title>[^\n]{1,200}?)[ \t]*#*[ \t]*$")
-_TASK = re.compile(r"(?m)^[ \t]*[-*+][ \t]+\[(?P<mark>[ xX])\][ \t]+(?P<task>[^\n]{1,300})$")
+_TASK = re.compile(r"(?m)^[ \t]*[-*+][ \t]+\[(?P<mark>[ xX])\][ \t]+(?P<task>\S[^\n]*)$")
 _RESERVED = ("type", "record_type", "category", "entity_type")
 
 
@@ -96,7 +97,9 @@ def _add_tasks(draft: Draft, body: Script, place: int, source: Source) -> None:
         if count >= MOST_TASKS:
             draft.note("TASKS_CUT", f"Only the first {MOST_TASKS} tasks were taken.")
             return
-        title = body.found(match, "task")
+        start, end = match.span("task")
+        draft.count(TEXTS, 1 if end - start > LONGEST_TASK else 0)
+        title = body.at(start, min(end, start + LONGEST_TASK))
         state = Found("completed" if match["mark"] in "xX" else "open", body.span(*match.span("mark")))
         task = draft.claim("task", title.value, {"title": title, "status": state})
         draft.tie("PART_OF", task, place)

@@ -69,7 +69,9 @@ def _patterns(rule: dict[str, Any]) -> tuple[re.Pattern[str], ...]:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern.replace("{date}", DATE), re.IGNORECASE)
+    # Blanks are not given back once they are taken: a page of them would be gone over again and again.
+    thrifty = pattern.replace(r"\s+", r"\s++").replace(r"\s*", r"\s*+")
+    return re.compile(thrifty.replace("{date}", DATE), re.IGNORECASE)
 
 
 @cache
