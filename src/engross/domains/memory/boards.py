@@ -10,7 +10,7 @@ from engross.store import Insert, Statement
 
 from .checkpoints import checkpoint, is_boundary, late_checkpoints
 from .directory import entered, is_listed
-from .entity_rows import COLUMNS, OWNED, UPDATE_ENTITY, Statements, birth, entity_rows
+from .entity_rows import COLUMNS, UPDATE_ENTITY, Statements, birth, entity_rows
 from .index import Posting, added_terms, changed_terms, removed_terms
 from .names import COMPANIES, normalise
 from .reducer import Board, Claimed, Policies, add, read, snapshot_of, written
@@ -156,17 +156,15 @@ def _standing(
         if one["entity"] not in first:
             first[one["entity"]], born[one["entity"]] = one, birth(fact.position, ordinal)
     rows = entity_rows(state, owner, list(first))
-    new = [identifier for identifier in first if identifier not in rows]
-    redirects = _redirects(state, owner, new) if new else {}
     found: dict[str, Standing] = {}
     for identifier, one in first.items():
         known = identifier in rows
-        row = rows[identifier] if known else _new_row(one, born[identifier], fact.time, redirects.get(identifier))
+        row = rows[identifier] if known else _new_row(one, born[identifier], fact.time)
         found[identifier] = Standing(owner, row, schemas(one["type"]).policies, at, known=known)
     return found
 
 
-def _new_row(observation: Mapping[str, Any], born: int, now: str, redirect: Mapping[str, Any] | None) -> dict[str, Any]:
+def _new_row(observation: Mapping[str, Any], born: int, now: str) -> dict[str, Any]:
     """A row as an entity begins, in the order of its columns."""
     return {
         "id": observation["entity"],
@@ -178,29 +176,8 @@ def _new_row(observation: Mapping[str, Any], born: int, now: str, redirect: Mapp
         "observations": 0,
         "last_observed_at": None,
         "late": 0,
-        "absorbed": 0 if redirect is None else redirect["absorbed"],
-        "survivor_id": None if redirect is None else redirect["survivor_id"],
-        "merged_at": None if redirect is None else redirect["merged_at"],
+        "absorbed": 0,
+        "survivor_id": None,
+        "merged_at": None,
         "board": "",
     }
-
-
-def _redirects(state: State, owner: str, identifiers: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Who speaks for entities that are new: somebody may have been told to before all that was known was erased."""
-    if state.row("SELECT 1 AS some FROM memory_redirects WHERE tenant = :tenant LIMIT 1") is None:
-        return {}
-    found: dict[str, dict[str, Any]] = {}
-    for identifier in identifiers:
-        absorbed = state.value(
-            f"SELECT count(*) FROM memory_redirects {OWNED} AND survivor_id = :id AND ended_at IS NULL",
-            owner=owner,
-            id=identifier,
-        )
-        redirect = state.row(
-            f"SELECT survivor_id, merged_at FROM memory_redirects {OWNED} AND from_id = :id AND ended_at IS NULL",
-            owner=owner,
-            id=identifier,
-        )
-        if redirect or absorbed:
-            found[identifier] = {"survivor_id": None, "merged_at": None, **(redirect or {}), "absorbed": absorbed}
-    return found

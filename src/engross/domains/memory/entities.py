@@ -18,7 +18,8 @@ from .refusals import malformed, no_such_entity
 from .registry import schema_for
 from .schema import EntitySchema
 
-STANDS = "ended_at IS NULL"
+STANDS = "ended_at IS NULL AND from_id <> survivor_id"
+"""A redirect to one who was erased leaves an entity to speak for itself."""
 PAGE = 200
 FEW = 5_000
 """So many of a type are sorted; of more, a page is looked for among all entities."""

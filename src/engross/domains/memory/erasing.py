@@ -6,7 +6,7 @@ from engross.ledger import Fact, State
 
 from .derivations import FORGET_DERIVATIONS
 from .entity_rows import OBSERVED_OF, OWNED
-from .identity import resettle
+from .identity import resettle, spoken_for_by
 from .observations import stated_by
 from .rebuilding import first_said, rebuild_entities
 
@@ -65,11 +65,13 @@ def erased(state: State, fact: Fact) -> None:
         )
         for row in rows:
             _forget(state, row["owner"], fact.subject)
+    # A user may be called as the subjects of schemas begin, and a type as an entity: then it is about both.
+    place, _, entity_type = fact.subject.partition("/")
+    if place == SCHEMA:
+        state.execute("DELETE FROM memory_schemas WHERE tenant = :tenant AND entity_type = :type", type=entity_type)
+        decide_anew(state, entity_type)
     owner, _, source = fact.subject.rpartition("/")
-    if owner == SCHEMA:
-        state.execute("DELETE FROM memory_schemas WHERE tenant = :tenant AND entity_type = :type", type=source)
-        decide_anew(state, source)
-    elif owner:
+    if owner:
         _forget_merges(state, owner, source)
 
 
@@ -118,11 +120,7 @@ def _pass_on(state: State, owner: str, entity_id: str) -> None:
 
 
 def _forget_merges(state: State, owner: str, source: str) -> None:
-    redirect = state.row(
-        f"SELECT survivor_id FROM memory_redirects {OWNED} AND from_id = :from_id AND ended_at IS NULL",
-        owner=owner,
-        from_id=source,
-    )
+    spoke = spoken_for_by(state, owner, source)
     state.execute(f"DELETE FROM memory_redirects {OWNED} AND from_id = :from_id", owner=owner, from_id=source)
-    if redirect is not None:
-        resettle(state, owner, [source, redirect["survivor_id"]])
+    if spoke:
+        resettle(state, owner, [source, *spoke])

@@ -139,11 +139,14 @@ def _withdrawn_row(reader: Reader, owner: str, entity_id: str) -> dict[str, Any]
 
 
 def _speaker(reader: Reader, owner: str, entity_id: str, known: str) -> str:
+    """Who spoke for an entity: the last on the way of the redirects who was not erased."""
+    speaker = entity_id
     current: str | None = entity_id
     while current is not None:
-        speaker = current
-        rows = reader.rows(f"{REDIRECT} AND from_id = :id ORDER BY number DESC", owner=owner, id=speaker)
+        rows = reader.rows(f"{REDIRECT} AND from_id = :id ORDER BY number DESC", owner=owner, id=current)
         current = next((row["to_id"] for row in rows if was_merged(reader, owner, row, known)), None)
+        if current is not None and _withdrawn_row(reader, owner, current) is not None:
+            speaker = current
     return speaker
 
 

@@ -2,22 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from engross.ledger import Reader, State
 
 from .directory import relist
-from .entity_rows import GONE, OWNED, entity_rows
+from .entity_rows import ASKED_AT_ONCE, GONE, OWNED, entity_rows
 
 STANDS = "ended_at IS NULL"
 
 
-def resettle(state: State, owner: str, identifiers: list[str]) -> None:
+def entangled(reader: Reader, owner: str, identifiers: Sequence[str]) -> list[str]:
+    """Those of the entities that were merged into others, or others into them."""
+    if reader.row("SELECT 1 AS some FROM memory_redirects WHERE tenant = :tenant LIMIT 1") is None:
+        return []
+    found: set[str] = set()
+    for start in range(0, len(identifiers), ASKED_AT_ONCE):
+        some = identifiers[start : start + ASKED_AT_ONCE]
+        places = ", ".join(f":id_{n}" for n in range(len(some)))
+        for end in ("from_id", "to_id"):
+            rows = reader.rows(
+                f"SELECT {end} AS id FROM memory_redirects {OWNED} AND {end} IN ({places}) AND {STANDS}",
+                owner=owner,
+                **{f"id_{n}": one for n, one in enumerate(some)},
+            )
+            found.update(row["id"] for row in rows)
+    return sorted(found)
+
+
+def spoken_for_by(reader: Reader, owner: str, identifier: str) -> list[str]:
+    """Whoever an entity is redirected to; nobody, if it is not."""
+    rows = reader.rows(
+        f"SELECT survivor_id FROM memory_redirects {OWNED} AND from_id = :id AND {STANDS}", owner=owner, id=identifier
+    )
+    return [row["survivor_id"] for row in rows]
+
+
+def end_redirect(state: State, owner: str, identifier: str, at: str, last: str) -> list[str]:
+    """Redirect an entity no longer, and note who spoke for it last; whoever speaks for it as things stand.
+
+    The two are not always the same when facts are applied again: of those before, some may have been erased since.
+    """
+    speaking = spoken_for_by(state, owner, identifier)
+    state.execute(
+        f"UPDATE memory_redirects SET ended_at = :at, survivor_id = :last {OWNED} AND from_id = :id AND {STANDS}",
+        owner=owner,
+        id=identifier,
+        at=at,
+        last=last,
+    )
+    return speaking
+
+
+def resettle(state: State, owner: str, identifiers: Iterable[str]) -> None:
     """Find out anew who speaks for these entities and for all that was merged into them."""
-    concerned: list[str] = []
+    concerned: dict[str, None] = {}
     for identifier in identifiers:
-        concerned += [one for one in (identifier, *below(state, owner, identifier)) if one not in concerned]
-    before = entity_rows(state, owner, concerned)
-    for identifier in concerned:
-        survivor, merged_at = _survivor(state, owner, identifier)
+        concerned |= dict.fromkeys((identifier, *below(state, owner, identifier)))
+    speakers = {identifier: _survivor(state, owner, identifier) for identifier in concerned}
+    counted = list(dict.fromkeys((*concerned, *(survivor for survivor, _ in speakers.values()))))
+    before = entity_rows(state, owner, counted) if counted else {}
+    for identifier, (survivor, merged_at) in speakers.items():
         state.execute(
             f"UPDATE memory_redirects SET survivor_id = :survivor {OWNED} AND from_id = :id AND {STANDS}",
             owner=owner,
@@ -25,7 +70,7 @@ def resettle(state: State, owner: str, identifiers: list[str]) -> None:
             survivor=survivor,
         )
         _write(state, owner, identifier, survivor, merged_at)
-    for identifier in concerned:
+    for identifier in counted:
         _count(state, owner, identifier)
     relist(state, owner, before)
 
@@ -46,15 +91,27 @@ def below(reader: Reader, owner: str, identifier: str) -> list[str]:
 
 
 def _survivor(state: State, owner: str, identifier: str) -> tuple[str, str | None]:
-    """Who stands at the end of the redirects, and since when the first of them leads there."""
-    current, merged_at = identifier, None
+    """Who speaks for an entity, and since when it is redirected to somebody else.
+
+    That is the last on the way of the redirects of whom anything was ever told: nobody can speak who was erased. A
+    redirect to one who was waits until that one is told of again.
+    """
+    way: list[str] = [identifier]
+    merged_at: str | None = None
     while redirect := state.row(
         f"SELECT to_id, merged_at FROM memory_redirects {OWNED} AND from_id = :id AND {STANDS}",
         owner=owner,
-        id=current,
+        id=way[-1],
     ):
-        current, merged_at = redirect["to_id"], merged_at or redirect["merged_at"]
-    return current, merged_at
+        way.append(redirect["to_id"])
+        merged_at = merged_at or redirect["merged_at"]
+    survivor = next((one for one in reversed(way) if _is_known(state, owner, one)), way[-1])
+    return survivor, None if survivor == identifier else merged_at
+
+
+def _is_known(state: State, owner: str, identifier: str) -> bool:
+    known = state.row(f"SELECT 1 AS some FROM memory_entities {OWNED} AND id = :id", owner=owner, id=identifier)
+    return known is not None
 
 
 def _write(state: State, owner: str, identifier: str, survivor: str, merged_at: str | None) -> None:
@@ -71,7 +128,7 @@ def _count(state: State, owner: str, identifier: str) -> None:
     """How many an entity speaks for; one that speaks for nobody, and of which nothing is known, is gone."""
     state.execute(
         f"UPDATE memory_entities SET absorbed = (SELECT count(*) FROM memory_redirects {OWNED}"
-        f" AND survivor_id = :id AND {STANDS}) {OWNED} AND id = :id",
+        f" AND survivor_id = :id AND from_id <> :id AND {STANDS}) {OWNED} AND id = :id",
         owner=owner,
         id=identifier,
     )

@@ -11,6 +11,7 @@ from engross.ledger import State
 from .checkpoints import OF_ENTITY, checkpoint, is_boundary
 from .directory import is_listed, moved, struck
 from .entity_rows import GONE, OBSERVED_OF, OWNED, UPDATE_ENTITY, Statements, birth, entity_rows
+from .identity import entangled, resettle
 from .index import added_terms, changed_terms, removed_terms
 from .names import normalise
 from .reducer import Board, add, read, snapshot_of, written
@@ -37,6 +38,7 @@ def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
         state.execute(f"DELETE FROM memory_entities {OWNED} AND id = :entity_id", **owned)
         struck_out = [struck(owner, row)] if is_listed(row) else []
         state.execute_all([*removed_terms(owner, identifier, row["born"], old), *struck_out])
+        resettle(state, owner, entangled(state, owner, [identifier]))
         return
     policies = policies_for(state, row["type"])
     claims = state.rows(

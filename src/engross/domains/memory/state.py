@@ -14,7 +14,7 @@ from .derivations import DERIVATION, FORGET_DERIVATIONS, named_sources
 from .entity_rows import OWNED, Statements
 from .erasing import ONE_OBSERVATION, STATED_BY_HAND, decide_anew, drop_what_it_supports, erased
 from .events import events_in
-from .identity import resettle
+from .identity import end_redirect, entangled, resettle
 from .ids import event_id
 from .observations import stated_by
 from .rebuilding import rebuild_entities
@@ -133,6 +133,10 @@ def _observed(state: State, fact: Fact) -> None:
             else (FOLLOW_RECORD, {"owner": said["owner"], "id": record, "version": fact.version})
         )
     state.execute_all(statements)
+    if first_told:
+        # Who was erased and is told of again may have been merged before.
+        told = sorted({one["entity"] for one in said["observations"]})
+        resettle(state, said["owner"], entangled(state, said["owner"], told))
 
 
 def _stated(fact: Fact, said: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,6 +223,8 @@ def _related(state: State, fact: Fact) -> None:
 def _entity_merged(state: State, fact: Fact) -> None:
     said = fact.payload or {}
     owner, source, target = said["owner"], said["from_id"], said["to_id"]
+    # If it was merged before, then into one who was erased: it spoke for itself.
+    spoke = end_redirect(state, owner, source, fact.time, source)
     state.execute(
         "INSERT INTO memory_redirects (tenant, owner, from_id, number, to_id, survivor_id, reason, merged_by,"
         " merged_at, ended_at) VALUES (:tenant, :owner, :from_id, :number, :to_id, :to_id, :reason, :merged_by, :at,"
@@ -231,19 +237,13 @@ def _entity_merged(state: State, fact: Fact) -> None:
         merged_by=said.get("merged_by"),
         at=fact.time,
     )
-    resettle(state, owner, [source, target])
+    resettle(state, owner, [source, target, *spoke])
 
 
 def _entity_unmerged(state: State, fact: Fact) -> None:
     said = fact.payload or {}
     owner, source = said["owner"], said["from_id"]
-    state.execute(
-        f"UPDATE memory_redirects SET ended_at = :at {OWNED} AND from_id = :from_id AND ended_at IS NULL",
-        owner=owner,
-        from_id=source,
-        at=fact.time,
-    )
-    resettle(state, owner, [source, said["survivor_id"]])
+    resettle(state, owner, [source, *end_redirect(state, owner, source, fact.time, said["survivor_id"])])
 
 
 def _record_retracted(state: State, fact: Fact) -> None:
