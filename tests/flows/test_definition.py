@@ -379,16 +379,22 @@ def test_fact_handlers_are_registered_once() -> None:
     @shelf.erases
     def erase(state: object, fact: object) -> None: ...
 
+    @shelf.keeps
+    def keep(reader: object, subject: str) -> None: ...
+
     assert shelf.appliers["book-added"].function is apply
     assert shelf.appliers["book-added"].version == 2
     assert shelf.upcasters["book-added", 1]({}) == {"kind": "Novel"}
     assert shelf.eraser is erase
+    assert shelf.keeper is keep
     with pytest.raises(FlowDefinitionError):
         shelf.applies("book-added")(nothing)
     with pytest.raises(FlowDefinitionError):
         shelf.upcasts("book-added")(dict)
     with pytest.raises(FlowDefinitionError):
         shelf.erases(nothing)
+    with pytest.raises(FlowDefinitionError):
+        shelf.keeps(nothing)
 
 
 @pytest.mark.parametrize("fact_type", ["Erased", "Reached"])

@@ -21,6 +21,7 @@ from .signature import Handler
 from .skill import Skill
 
 FactHandler: TypeAlias = Callable[..., None]
+Keeper: TypeAlias = Callable[[Any, str], None]
 Upcaster: TypeAlias = Callable[..., Mapping[str, Any]]
 
 OWN_FACTS = frozenset({"Erased", "Reached"})
@@ -31,6 +32,7 @@ Classifier: TypeAlias = Callable[..., str | None]
 Handling = TypeVar("Handling", bound=FactHandler)
 Classifying = TypeVar("Classifying", bound=Classifier)
 Upcasting = TypeVar("Upcasting", bound=Upcaster)
+Keeping = TypeVar("Keeping", bound=Keeper)
 
 
 class Applier(NamedTuple):
@@ -82,6 +84,7 @@ class Aggregate:
         self._upcasters: dict[tuple[str, int], Upcaster] = {}
         self._eraser: FactHandler | None = None
         self._classifier: Classifier | None = None
+        self._keeper: Keeper | None = None
         self._sealed = False
 
     def __repr__(self) -> str:
@@ -111,6 +114,11 @@ class Aggregate:
     def classifier(self) -> Classifier | None:
         """The function that tells of what type a subject is."""
         return self._classifier
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """The function that says which subjects cannot be erased as things stand."""
+        return self._keeper
 
     @property
     def exposures(self) -> tuple[Exposure, ...]:
@@ -213,6 +221,12 @@ class Aggregate:
         """
         self._refuse(self._classifier is not None, "There is a classifier already.")
         self._classifier = function
+        return function
+
+    def keeps(self, function: Keeping) -> Keeping:
+        """Decorator: `(reader, subject)`, raises Invalid where a subject cannot be erased as things stand."""
+        self._refuse(self._keeper is not None, "There is a keeper already.")
+        self._keeper = function
         return function
 
     def expose(

@@ -268,6 +268,9 @@ def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Ans
     proposals = _telling_about(unit, f"{aggregate}/{subject}")
     if not proposals and is_erased_subject(unit, aggregate, subject):
         return Answer({"subject": subject, "payloads_erased": 0, "proposals_erased": []})
+    keeper = _keeper(fittings, aggregate)
+    if keeper is not None:
+        keeper(unit, subject)
     gone = erase_subject(unit, aggregate, subject, follows)
     for proposal_id in proposals:
         version = find_proposal(unit, proposal_id).version
@@ -285,6 +288,11 @@ def _is_known_to_caller(fittings: Fittings, unit: Unit, aggregate: str, subject:
     stated = facts_about(unit.reading, aggregate, subject, after_version=0, most=MOST_LOOKED_AT)
     owners = {fittings.book.owner(fittings.book.upcast(fact)) for fact, _ in stated}
     return owners <= {None, *audience.ids}
+
+
+def _keeper(fittings: Fittings, aggregate: str) -> Callable[[Unit, str], None] | None:
+    found = fittings.catalogue.aggregate(aggregate)
+    return None if found is None else found.keeper
 
 
 def _telling_about(unit: Unit, subject: str) -> list[str]:

@@ -19,6 +19,12 @@ PIN = "model_id"
 CONTEXT = "context_"
 """Before the subject of a fact about a context."""
 MOST_LISTED = 1000
+CONTENT = {
+    "elements": "architecture_elements",
+    "relationships": "architecture_relationships",
+    "views": "architecture_views",
+}
+"""The tables of what is in a model."""
 
 
 def contextual(principal: str) -> str:
@@ -77,9 +83,20 @@ def chosen_model(reader: Reader) -> str | None:
         own=own,
         everyone=EVERYONE,
     )
-    kept = {row["principal"]: row["model_id"] for row in rows}
+    # One that was erased is chosen no longer.
+    kept = {row["principal"]: row["model_id"] for row in rows if not _is_erased(reader, row["model_id"])}
     chosen: str | None = kept.get(own) or kept.get(EVERYONE, DEFAULT_ID)
     return chosen
+
+
+def _is_erased(reader: Reader, model_id: str | None) -> bool:
+    """Whether nothing is known of a model, at no position of the ledger."""
+    if model_id in (None, DEFAULT_ID):
+        return False
+    known = reader.row(
+        "SELECT 1 AS some FROM architecture_models WHERE tenant = :tenant AND id = :id LIMIT 1", id=model_id
+    )
+    return known is None
 
 
 def effective_model(reader: Reader, model_id: str | None, field: str = "model_id") -> str:
@@ -102,6 +119,29 @@ def require_model(reader: Reader, called: str, field: str = "model_id") -> str:
     if named is None:
         raise no_such_model(reader, called, field)
     return str(named["id"])
+
+
+def require_empty(reader: Reader, subject: str) -> None:
+    """Invalid where a subject is a model with something in it, which nobody could reach without the model."""
+    # The default model is there, whatever is said about it.
+    if subject == DEFAULT_ID or find_model(reader, subject) is None:
+        return
+    held = [kind for kind, table in CONTENT.items() if _has_any(reader, table, subject)]
+    if held:
+        raise Invalid(
+            codes.VALIDATION_ERROR,
+            {"problem": "the model has something in it"},
+            field="subject",
+            suggestions={"model_has": held, "hint": "Delete or erase what is in it first, views too."},
+        )
+
+
+def _has_any(reader: Reader, table: str, model_id: str) -> bool:
+    found = reader.row(
+        f"SELECT 1 AS some FROM {table} WHERE tenant = :tenant AND model_id = :model_id AND {AS_OF} LIMIT 1",
+        model_id=model_id,
+    )
+    return found is not None
 
 
 def no_such_model(reader: Reader, model_id: str, field: str) -> Invalid:

@@ -10,7 +10,7 @@ from engross.flows import Aggregate
 from engross.ledger import Fact, State
 from engross.store import FOREVER
 
-from .models import CONTEXT
+from .models import CONTEXT, require_empty
 from .names import folded, postings
 from .patch import patched
 from .rows import ELEMENT_TEXTS, MODEL_TEXTS, RELATIONSHIP_TEXTS, as_text, flat, of_row
@@ -67,6 +67,7 @@ def add_appliers(architecture: Aggregate) -> None:
     architecture.applies("ViewUpdated")(_view_written)
     architecture.applies("ContextSet")(_context_set)
     architecture.erases(_erased)
+    architecture.keeps(require_empty)
 
 
 def _model_written(state: State, fact: Fact) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import orjson
 
-from engross.ledger import Reader, Unit
+from engross.ledger import Reader, Unit, last_version
 from engross.replies import Issue
 
+from ..checks import NAMESPACE
 from ..metamodel import metamodel
 from ..models import find_model, model_named
 from ..names import clean
@@ -93,8 +94,10 @@ class Takeover:
         if not changes:
             return before
         whole = {key: value for key, value in after.items() if value}
-        self._unit.append("ModelUpdated", model_id, before["version"], whole, before=before, fields=changes)
-        return {**before, **whole, "version": before["version"] + 1}
+        # What was erased leaves no row behind, and its versions go on.
+        follows = before["version"] or last_version(self._unit, NAMESPACE, model_id)
+        self._unit.append("ModelUpdated", model_id, follows, whole, before=before, fields=changes)
+        return {**before, **whole, "version": follows + 1}
 
     def _elements(self, model_id: str, known: Known) -> Ids:
         raise_all([issue for piece in self._parcel.elements if (issue := _of_another_type(piece, known))])
