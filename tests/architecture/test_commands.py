@@ -216,3 +216,28 @@ def test_why_finds_an_element_of_another_model_and_asks_back_if_there_are_severa
     several = local.run("why", "Ordering", "--json")
     assert several.key == "NEEDS_DISAMBIGUATION"
     assert len(several.json["suggestions"]["candidates"]) == 2
+
+
+def test_what_to_compare_with_is_asked_for_in_the_words_of_the_command(local: Shell) -> None:
+    told = local.run("model", "diff")
+    assert told.code == 2
+    assert "--other-as-of" in told.err
+    assert "other_model_id" not in told.err
+
+
+def test_a_look_at_a_file_for_a_model_says_what_would_change(local: Shell, shop: Path) -> None:
+    local.run("model", "import", shop, "--yes")
+    shop.write_text(EXCHANGE.replace(">Ordering<", ">Order taking<"))
+    looked = local.run("model", "import", shop, "--model", "Corner shop", "--dry-run")
+    assert "elements_updated: 1" in looked.out
+    again = local.run("model", "import", shop, "--yes")
+    assert "Corner shop (2)" in again.out
+
+
+def test_an_export_says_what_it_could_not_write(local: Shell) -> None:
+    made = local.run("architecture", "create-element", "--type", "Node", "--name", "A", "--description", "a\x02b")
+    assert made.code == 0
+    told = local.run("model", "export")
+    assert told.code == 0
+    assert "U+FFFD" in told.err
+    assert "U+FFFD" not in told.out

@@ -72,7 +72,7 @@ def test_an_exchange_file_comes_in_whole(studio: Studio) -> None:
     assert answer.data["counts"]["relationships_created"] == 7
     found = studio.clara.architecture.get_element(ref="Orders", model_id=model["id"]).data["element"]
     assert found["description"] == "Takes\norders"
-    assert found["properties"] == {"Cost": "12", "Note": "note"}
+    assert found["properties"] == {"Cost": 12, "Note": "note"}
     related = studio.clara.architecture.list_relationships(model_id=model["id"]).data["relationships"]
     told = [(one["type"], one.get("access_type") or one.get("modifier") or one.get("is_directed")) for one in related]
     assert sorted(told, key=str) == [
@@ -127,7 +127,7 @@ def test_importing_into_the_same_model_again_brings_it_up_to_date(studio: Studio
     answer = done(take(studio, changed, model_id=model))
     assert (answer.data["counts"]["elements_updated"], answer.data["counts"]["relationships_updated"]) == (1, 1)
     after = studio.clara.architecture.get_element(id=orders["id"]).data["element"]
-    assert after["properties"] == {"Cost": "13", "Note": "note", "team": "A"}
+    assert after["properties"] == {"Cost": 13, "Note": "note", "team": "A"}
 
 
 def test_a_relationship_that_moved_in_the_file_moves_in_the_model(studio: Studio) -> None:
@@ -469,10 +469,8 @@ def test_an_import_is_unreadable_when_it_is_something_else(studio: Studio) -> No
         answer = studio.clara.architecture.import_model(content=content or " ", mode="commit")
         assert answer.message_key == "IMPORT_UNREADABLE"
     assert errors(studio.clara.architecture.import_model(mode="commit")) == {"content": "VALIDATION_ERROR"}
-    assert errors(studio.clara.architecture.import_model(files={"a.csv": "x"})) == {"content": "IMPORT_UNREADABLE"}
-    assert errors(studio.clara.architecture.import_model(files={"elements.csv": "x"})) == {
-        "content": "IMPORT_UNREADABLE"
-    }
+    assert errors(studio.clara.architecture.import_model(files={"a.csv": "x"})) == {"files": "IMPORT_UNREADABLE"}
+    assert errors(studio.clara.architecture.import_model(files={"elements.csv": "x"})) == {"files": "IMPORT_UNREADABLE"}
     assert studio.clara.architecture.import_model(content=EXCHANGE, model_id="model_x").message_key == "MODEL_NOT_FOUND"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from engross.calls import CONVERSATION, Question, unanswered
 from engross.domains.architecture import metamodel
+from engross.ledger import Unit
 from engross.ledger.verify import verify
 from engross.surfaces.client import Client
 from tests.architecture.files import element, exchange
@@ -24,7 +25,7 @@ MANY = 300
 @pytest.fixture(autouse=True)
 def _little_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let less count as very much, so that it takes less time."""
-    monkeypatch.setattr(import_module("engross.domains.architecture.exchange.importing"), "MOST_HELD", 200)
+    monkeypatch.setattr(Unit, "most_held", 200)
     monkeypatch.setattr(import_module("engross.ledger.bulk"), "BATCH", 128)
 
 
@@ -97,7 +98,10 @@ def test_a_large_import_is_one_commit_that_verifies_and_rebuilds(offices: Office
 def test_an_agent_cannot_propose_what_nobody_could_review(shared_studio: Studio) -> None:
     refused = shared_studio.scout.architecture.import_model(mode="commit", content=large(MANY, 0))
     assert refused.message_key == "LIMIT_EXCEEDED"
-    assert refused.data["details"]["actual"] == MANY + 1
+    assert refused.data["details"] == {"limit": Unit.most_held, "actual": MANY + 1}
+    # Elements and relationships count together.
+    tied = shared_studio.scout.architecture.import_model(mode="commit", content=large(150, 150))
+    assert tied.data["details"] == {"limit": Unit.most_held, "actual": 301}
     assert done(shared_studio.scout.proposals.list_proposals()).data["proposals"] == []
     assert len(done(shared_studio.scout.architecture.list_models()).data["models"]) == 1
 

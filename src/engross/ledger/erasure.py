@@ -10,7 +10,7 @@ from __future__ import annotations
 import orjson
 
 from .factbook import ERASED
-from .unit import Unit
+from .unit import Reader, Unit
 
 
 def erase_subject(unit: Unit, aggregate: str, subject: str, follows: int) -> int:
@@ -41,9 +41,9 @@ def is_erased_subject(unit: Unit, aggregate: str, subject: str) -> bool:
     return last is not None and last["type"] == ERASED
 
 
-def last_version(unit: Unit, aggregate: str, subject: str) -> int:
+def last_version(reader: Reader, aggregate: str, subject: str) -> int:
     """The version a subject has come to; 0 when there is no such subject."""
-    version = unit.value(
+    version = reader.value(
         "SELECT max(version) AS version FROM facts"
         " WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject",
         aggregate=aggregate,

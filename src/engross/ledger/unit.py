@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from engross.calls import Context, FactDraft, derived_id
 from engross.store import FOREVER, Publication, Reading, Row, Statement, Transaction
@@ -76,6 +76,9 @@ class State(Reader):
 
 class Unit(Reader):
     """One unit of work. A flow changes nothing but by appending facts."""
+
+    most_held: ClassVar[int] = 5_000
+    """Whoever states more new things than this does so in bulk; and nobody is asked to look through more facts."""
 
     __slots__ = (
         *("_book", "_ids", "_lasting", "_root", "_state"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engross.calls import Context, Plan
 from engross.flows import Checked, Flow
+from engross.ledger import Unit
 from engross.replies import Invalid, codes
 
 from .fittings import Fittings
@@ -18,8 +19,8 @@ def too_large_to_review(plan: Plan) -> Invalid:
     """Nobody can be asked to approve what nobody can look through."""
     return Invalid(
         codes.LIMIT_EXCEEDED,
-        {"what": "The number of facts in a proposal", "limit": len(plan.facts)},
-        details={"limit": len(plan.facts), "actual": plan.size},
+        {"what": "The number of facts in a proposal", "limit": Unit.most_held},
+        details={"limit": Unit.most_held, "actual": plan.size},
         suggestions={"hint": "Propose it in smaller parts, or ask a curator to commit it."},
     )
 

@@ -151,7 +151,7 @@ def _recorded(
         if performed.changes:
             require_confirmation(fittings, call.context, performed.plan, decision)
         return record_commit(fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark)
-    if performed.plan.unseen:
+    if performed.plan.unseen or performed.plan.size > Unit.most_held:
         raise too_large_to_review(performed.plan)
     unit.rewind()
     if call.mark is not None and (found := recall(unit, call.flow, call.mark)):

@@ -24,7 +24,6 @@ ARROWS: Mapping[str, str] = {
     "Access": "-.->",
     "Influence": "-.->",
     "Flow": "-.->",
-    "Association": "---",
 }
 DASHED = frozenset({"Realization", "Access", "Influence", "Flow"})
 WIDTH, HEIGHT, GAP, COLUMNS, MARGIN = 160, 60, 50, 6, 20
@@ -40,7 +39,7 @@ def mermaid(graph: Graph) -> str:
     for one in graph.elements:
         lines.append(f'  {names[one["id"]]}["{_mermaid_text(one["name"])}<br/><i>{one["type"]}</i>"]:::{one["layer"]}')
     for edge in graph.relationships:
-        arrow = ARROWS.get(edge["type"], "-->")
+        arrow = ARROWS.get(edge["type"], "-->") if _has_direction(edge) else "---"
         label = _mermaid_text(edge.get("name") or edge["type"])
         source, target = (names[edge[end]] for end in ENDS)
         if edge["id"] in knots:
@@ -132,13 +131,17 @@ def _box(element: Thing, place: Place) -> str:
 def _line(edge: Thing, places: Mapping[str, Place]) -> str:
     (x1, y1, w1, h1), (x2, y2, w2, h2) = places[edge["source_id"]], places[edge["target_id"]]
     dash = ' stroke-dasharray="5 4"' if edge["type"] in DASHED else ""
-    tip = "" if edge["type"] == "Association" else ' marker-end="url(#tip)"'
+    tip = ' marker-end="url(#tip)"' if _has_direction(edge) else ""
     (ax, ay), (bx, by) = (x1 + w1 / 2, y1 + h1 / 2), (x2 + w2 / 2, y2 + h2 / 2)
     ex, ey = _edge_of(bx, by, w2, h2, ax, ay)
     return (
         f"<g><title>{escaped(_printable(edge.get('name') or edge['type']))}</title>"
         f'<line x1="{ax:g}" y1="{ay:g}" x2="{ex:.1f}" y2="{ey:.1f}" stroke="#555"{dash}{tip}/></g>'
     )
+
+
+def _has_direction(edge: Thing) -> bool:
+    return edge["type"] != "Association" or bool(edge.get("is_directed"))
 
 
 def _edge_of(cx: float, cy: float, w: float, h: float, x: float, y: float) -> tuple[float, float]:

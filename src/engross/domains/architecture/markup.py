@@ -22,6 +22,11 @@ def quoted(text: str) -> str:
     return f'"{legal(text).translate(_QUOTED)}"'
 
 
+def illegal(text: str) -> int:
+    """How many characters of the text no XML document can hold."""
+    return len(_FORBIDDEN.findall(text))
+
+
 def legal(text: str) -> str:
     """The text without what no XML document can hold."""
     return _FORBIDDEN.sub("\ufffd", text)

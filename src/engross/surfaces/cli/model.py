@@ -110,6 +110,8 @@ def export(
     if not answer.ok or json:
         finish(answer, json=json, dialect=DIALECT)
         return
+    for warning in _warnings(answer):
+        say(warning, style="yellow", stream=sys.stderr)
     if target == STREAM:
         _to_stream(texts)
         return
@@ -171,7 +173,10 @@ def diff(
     place: Place,
     other: Annotated[
         str | None,
-        typer.Argument(metavar="[OTHER]", help="Another model by id or name, or a file. By default the same model."),
+        typer.Argument(
+            metavar="[OTHER]",
+            help="Another model by id or name, or a file. With --other-as-of, by default the same model.",
+        ),
     ] = None,
     model: Model = None,
     as_of: AsOf = None,
@@ -182,6 +187,10 @@ def diff(
     json: AsJson = False,
 ) -> None:
     """Say what differs between a model and another one, a file, or itself at another time."""
+    if other is None and other_as_of is None:
+        raise typer.BadParameter(
+            "name a model or a file, or an earlier position with --other-as-of", param_hint="OTHER"
+        )
     asked = _given(model_id=model, as_of=as_of, other_as_of=other_as_of, limit=limit)
     with place.client() as client:
         if other is not None and Path(other).exists():
@@ -257,10 +266,18 @@ def _show_look(looked: Reply) -> None:
     style = "bold red" if data["would_be_refused"] else "bold green"
     verdict = "would be refused" if data["would_be_refused"] else "can be imported"
     say(f"{data['model']['name']} ({data['format']}) {verdict}", style=style)
-    told = {"counts": data["counts"], "problems": [problem["message"] for problem in data["problems"]]}
+    told = {"counts": data["counts"], "changes": data.get("changes") if data["model"]["id"] else None}
+    told["problems"] = [problem["message"] for problem in data["problems"]]
     told["invalid relationships"] = [_illegal(one) for one in data["invalid_relationships"]]
-    told["warnings"] = [one["message"] for one in data["warnings"] if one["code"] != "DRY_RUN"]
+    told["warnings"] = [*_warnings(looked)]
     print_fields({name: value for name, value in told.items() if value})
+
+
+def _warnings(answer: Reply) -> Iterator[str]:
+    told = [one["message"] for one in answer.data.get("warnings", ()) if one["code"] != "DRY_RUN"]
+    yield from told
+    if (in_all := answer.data.get("warnings_in_all", 0)) > len(told):
+        yield f"and {in_all - len(told)} more"
 
 
 def _illegal(one: Mapping[str, Any]) -> str:
@@ -272,6 +289,8 @@ def _show_import(answer: Reply) -> None:
     say(f"{answer.message_key} {answer.message}", style="bold green")
     shown = ("model", "status", "proposal", "counts", "position")
     print_fields({name: answer.data[name] for name in shown if answer.data.get(name) is not None})
+    if told := [*_warnings(answer)]:
+        print_fields({"warnings": told})
 
 
 def _format_of(target: str) -> str:

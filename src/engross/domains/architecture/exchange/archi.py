@@ -12,8 +12,10 @@ from engross.replies import codes
 from ..metamodel import metamodel
 from ..names import clean
 from .archi_views import view_of
+from .folders import folders_of
 from .parcel import MOST_BYTES, Parcel, Piece, unreadable, unsafe
 from .trees import Node, read_tree
+from .values import VALUES, shown_values
 
 NAMESPACE = "http://www.archimatetool.com/archimate"
 FORMAT = "archimate"
@@ -26,6 +28,8 @@ BROKEN = (
     *(EOFError, OSError, RuntimeError, ValueError),
 )
 """What the library raises for archives that are none, or of a kind that it does not know."""
+OTHER_VIEWS = {"SketchModel": "sketches", "CanvasModel": "canvases"}
+"""Drawings that are no views of the model."""
 ACCESS = {"0": "Write", "1": "Read", "2": "Access", "3": "ReadWrite"}
 
 
@@ -40,13 +44,16 @@ def read_archi(content: bytes) -> Parcel:
         FORMAT,
         root.get("id"),
         (purpose.text or None) if purpose else None,
-        _properties(root, {}),
     )
+    parcel.properties, parcel.extra = _properties(root, {})
     kinds = {one.get("id") or "": clean(one.get("name") or "") for one in root.all("profile")}
     diagrams: list[Node] = []
     for node in _contents(root):
         _sort(node, kinds, parcel, diagrams)
-    parcel.views = [view_of(node) for node in diagrams]
+    parcel.views = [view_of(node, parcel.left_out) for node in diagrams]
+    known = {piece.id for piece in (*parcel.things, *parcel.views)}
+    if folders := folders_of(root, known):
+        parcel.extra["organizations"] = folders
     return parcel
 
 
@@ -87,9 +94,11 @@ def _contents(root: Node) -> list[Node]:
 
 def _sort(node: Node, kinds: dict[str, str], parcel: Parcel, diagrams: list[Node]) -> None:
     kind, identifier = node.kind or "", node.get("id") or ""
-    if kind.endswith("DiagramModel") or kind in ("SketchModel", "CanvasModel"):
-        if kind == "ArchimateDiagramModel":
-            diagrams.append(node)
+    if kind == "ArchimateDiagramModel":
+        diagrams.append(node)
+        return
+    if kind in OTHER_VIEWS or kind.endswith("DiagramModel"):
+        parcel.left_out[OTHER_VIEWS.get(kind, "other diagrams")] += 1
         return
     if node.get("source") is not None or node.get("target") is not None:
         _relationship(node, kind, identifier, kinds, parcel)
@@ -130,19 +139,20 @@ def _said(node: Node, kind: str, kinds: dict[str, str]) -> dict[str, Any]:
     told = node.first("documentation")
     if told is not None and told.text:
         said["description"] = told.text
-    properties = _properties(node, kinds)
+    properties, extra = _properties(node, kinds)
     if properties:
         said["properties"] = properties
-    return said
+    return {**said, "extra": extra} if extra else said
 
 
-def _properties(node: Node, kinds: dict[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _properties(node: Node, kinds: dict[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Properties, and all values of those that are there more than once: Archi allows it, a map does not."""
+    found: dict[str, list[dict[str, str]]] = {}
     for one in node.all("property"):
-        key, value = one.get("key") or "", one.get("value") or ""
-        # Archi lets a key be there twice; a map does not.
-        found[key] = f"{found[key]}\n{value}" if key in found else value
+        found.setdefault(one.get("key") or "", []).append({"value": one.get("value") or ""})
+    several = {key: values for key, values in found.items() if len(values) > 1}
+    shown = {key: shown_values(values)[0] for key, values in found.items()}
     special = kinds.get((node.get("profiles") or "").split(" ")[0])
     if special:
-        found.setdefault("specialization", special)
-    return found
+        shown.setdefault("specialization", special)
+    return shown, {VALUES: several} if several else {}

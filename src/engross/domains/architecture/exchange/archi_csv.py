@@ -12,6 +12,7 @@ from engross.replies import codes
 from ..metamodel import metamodel
 from ..names import clean
 from .parcel import Parcel, Piece, unreadable
+from .values import VALUES, as_text, current, shown_values
 
 FORMAT = "archi_csv"
 MODEL = "ArchimateModel"
@@ -25,15 +26,20 @@ ATTRIBUTES = {"access_type": "Access_Type", "modifier": "Influence_Strength", "i
 DELIMITERS = ",;\t"
 LONGEST_FIELD = 1_000_000
 
+Values = dict[str, list[dict[str, str]]]
+"""The values of a thing's properties, by their keys."""
+Properties = dict[str, Values]
+"""These by the ids of the things."""
+
 
 def read_csv(files: Mapping[str, str]) -> Parcel:
     """What the three files bring; those of relations and properties may be missing."""
     found = {_plain_name(name): text for name, text in files.items()}
     if "elements.csv" not in found:
         raise unreadable(FORMAT, "there is no elements.csv", files=sorted(files)[:10])
-    properties: dict[str, dict[str, str]] = {}
+    properties: Properties = {}
     for row in _rows(found.get("properties.csv", ""), PROPERTIES, "properties.csv"):
-        properties.setdefault(row["ID"], {})[row["Key"]] = row["Value"]
+        properties.setdefault(row["ID"], {}).setdefault(row["Key"], []).append({"value": row["Value"]})
     parcel = Parcel("Imported model", FORMAT)
     for row in _rows(found["elements.csv"], ELEMENTS, "elements.csv"):
         _element(row, properties, parcel)
@@ -66,9 +72,10 @@ def write_csv(
         for one in relationships
     ]
     values = [
-        [one["external_id"], key, _text(value)]
+        [one["external_id"], key, text]
         for one in (model, *elements, *relationships)
         for key, value in _all_properties(one)
+        for text in _all_values(one, key, value)
     ]
     tables = ((ELEMENTS, told), (RELATIONS, related), (PROPERTIES, values))
     return {name: _written(header, rows) for name, (header, rows) in zip(FILES, tables, strict=True)}
@@ -86,6 +93,8 @@ def _plain_name(name: str) -> str:
 def _rows(text: str, header: Sequence[str], name: str) -> Iterable[dict[str, str]]:
     if not text.strip():
         return []
+    if "\0" in text:
+        raise unreadable(FORMAT, f"{name} is not text")
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     delimiter = max(DELIMITERS, key=first.count)
@@ -108,16 +117,16 @@ def _rows(text: str, header: Sequence[str], name: str) -> Iterable[dict[str, str
     return found
 
 
-def _element(row: Mapping[str, str], properties: dict[str, dict[str, str]], parcel: Parcel) -> None:
+def _element(row: Mapping[str, str], properties: Properties, parcel: Parcel) -> None:
     own = properties.get(row["ID"], {})
     if row["Type"] == MODEL:
         parcel.id, parcel.name = row["ID"], clean(row["Name"]) or parcel.name
         parcel.description = row["Documentation"] or None
-        parcel.properties = dict(own)
+        parcel.properties, parcel.extra = _shown(own)
         return
     kind: str | None
     if row["Type"] == "Junction":
-        kind = JUNCTIONS.get(own.pop("Junction_Type", "And"), "AndJunction")
+        kind = JUNCTIONS.get(_taken(own, "Junction_Type") or "And", "AndJunction")
     else:
         meant = metamodel().element_type(row["Type"])
         kind = meant.type if meant else None
@@ -127,7 +136,7 @@ def _element(row: Mapping[str, str], properties: dict[str, dict[str, str]], parc
     parcel.elements.append(Piece(row["ID"], _said(row, kind, own)))
 
 
-def _relationship(row: Mapping[str, str], properties: dict[str, dict[str, str]], parcel: Parcel) -> None:
+def _relationship(row: Mapping[str, str], properties: Properties, parcel: Parcel) -> None:
     own = properties.get(row["ID"], {})
     meant = metamodel().relationship_type(row["Type"])
     if meant is None:
@@ -135,23 +144,36 @@ def _relationship(row: Mapping[str, str], properties: dict[str, dict[str, str]],
         return
     attributes: dict[str, Any] = {}
     if meant.type == "Access":
-        attributes["access_type"] = own.pop("Access_Type", "Access")
-    if meant.type == "Influence" and (strength := own.pop("Influence_Strength", "")):
+        attributes["access_type"] = _taken(own, "Access_Type") or "Access"
+    if meant.type == "Influence" and (strength := _taken(own, "Influence_Strength")):
         attributes["modifier"] = strength[:20]
-    if meant.type == "Association" and (directed := own.pop("Directed", "")):
+    if meant.type == "Association" and (directed := _taken(own, "Directed")):
         attributes["is_directed"] = directed == "true"
     said = _said(row, meant.type, own)
     said |= {"source_id": row["Source"], "target_id": row["Target"], **attributes}
     parcel.relationships.append(Piece(row["ID"], said))
 
 
-def _said(row: Mapping[str, str], kind: str, properties: dict[str, str]) -> dict[str, Any]:
+def _said(row: Mapping[str, str], kind: str, own: Values) -> dict[str, Any]:
     said: dict[str, Any] = {"type": kind, "name": clean(row["Name"])}
     if row["Documentation"]:
         said["description"] = row["Documentation"]
+    properties, extra = _shown(own)
     if row.get("Specialization"):
-        properties = {**properties, SPECIAL: row["Specialization"]}
-    return {**said, "properties": properties} if properties else said
+        properties[SPECIAL] = row["Specialization"]
+    said |= {"properties": properties} if properties else {}
+    return {**said, "extra": extra} if extra else said
+
+
+def _shown(own: Values) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Properties, and all values of those that have several rows."""
+    several = {key: values for key, values in own.items() if len(values) > 1}
+    return {key: shown_values(values)[0] for key, values in own.items()}, {VALUES: several} if several else {}
+
+
+def _taken(own: Values, name: str) -> str:
+    """What a property says that is none of the user's."""
+    return own.pop(name, [{"value": ""}])[-1]["value"]
 
 
 def _element_kind(kind: str) -> str:
@@ -159,7 +181,7 @@ def _element_kind(kind: str) -> str:
 
 
 def _special(thing: Mapping[str, Any]) -> str:
-    return _text((thing.get("properties") or {}).get(SPECIAL, ""))
+    return as_text((thing.get("properties") or {}).get(SPECIAL, ""))
 
 
 def _all_properties(thing: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -171,10 +193,11 @@ def _all_properties(thing: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     return sorted(own.items())
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)
+def _all_values(thing: Mapping[str, Any], key: str, value: Any) -> list[str]:
+    """A row for each value; of one in several languages, for the one that is shown."""
+    text = as_text(value)
+    told = current(text, thing.get("extra") or {}, key)
+    return [text] if any("lang" in one for several in told for one in several) else [one[0]["value"] for one in told]
 
 
 def _written(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

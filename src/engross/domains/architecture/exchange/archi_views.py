@@ -6,6 +6,8 @@ it is drawn lies between the two, the nearer to the end the further along the li
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
 
 from ..names import clean
@@ -14,18 +16,22 @@ from .trees import Node
 
 Tree = list[Any]
 Point = tuple[float, float]
+_COLOUR = re.compile("#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})")
 USUAL_WIDTH, USUAL_HEIGHT = 120, 55
 
 
-def view_of(node: Node) -> Piece:
-    """A view with its shapes and lines."""
+def view_of(node: Node, left_out: Counter[str]) -> Piece:
+    """A view with its shapes and lines; what of it finds no place is counted."""
     identifier = node.get("id") or ""
     name = clean(node.get("name") or "") or "View"
     middles: dict[str, Point] = {}
     shapes = [_shape(child, 0.0, 0.0, middles) for child in node.all("child")]
     lines = [_line(one, middles) for one in _connections(node)]
     attributes = {"identifier": identifier, "xsi:type": "Diagram"}
-    children = [["name", {}, name, []], *shapes, *lines]
+    told = node.first("documentation")
+    documentation: list[Tree] = [["documentation", {}, told.text, []]] if told is not None and told.text else []
+    children = [["name", {}, name, []], *documentation, *shapes, *lines]
+    _count_the_rest(node, left_out)
     return Piece(identifier, {"name": name, "tree": ["view", attributes, "", children]})
 
 
@@ -47,7 +53,8 @@ def _shape(node: Node, left: float, top: float, middles: dict[str, Point]) -> Tr
         attributes["xsi:type"] = "Container" if grouping else "Label"
         label = [["label", {}, clean(text or "") or " ", []]]
     inside = node.all("child") if attributes["xsi:type"] != "Label" else ()
-    return ["node", attributes, "", [*label, *(_shape(child, x, y, middles) for child in inside)]]
+    shapes = (_shape(child, x, y, middles) for child in inside)
+    return ["node", attributes, "", [*label, *_style(node), *shapes]]
 
 
 def _connections(node: Node) -> list[Node]:
@@ -67,12 +74,13 @@ def _line(node: Node, middles: dict[str, Point]) -> Tree:
     shown = node.get("archimateRelationship") or node.get("relationship")
     attributes |= {"relationshipRef": shown, "xsi:type": "Relationship"} if shown else {"xsi:type": "Line"}
     if source not in middles or target not in middles:
-        return ["connection", attributes, "", []]
+        return ["connection", attributes, "", _style(node)]
     start, end = middles[source], middles[target]
     middles[identifier] = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
     bends = [*node.all("bendpoint"), *node.all("bendpoints")]
     placed = [_bend(one, (number + 1) / (len(bends) + 1), start, end) for number, one in enumerate(bends)]
-    return ["connection", attributes, "", [["bendpoint", {"x": x, "y": y}, "", []] for x, y in placed]]
+    points = [["bendpoint", {"x": x, "y": y}, "", []] for x, y in placed]
+    return ["connection", attributes, "", [*_style(node), *points]]
 
 
 def _bend(node: Node, along: float, start: Point, end: Point) -> tuple[str, str]:
@@ -81,6 +89,35 @@ def _bend(node: Node, along: float, start: Point, end: Point) -> tuple[str, str]
         for axis, name in enumerate("XY")
     )
     return _whole(x), _whole(y)
+
+
+def _style(node: Node) -> list[Tree]:
+    """Colours and the width of lines, where they are not the usual ones."""
+    width = node.get("lineWidth") or ""
+    attributes = {"lineWidth": width} if width.isdecimal() and len(width) < 3 else {}
+    painted: list[Tree] = [
+        [name, found, "", []] for name in ("lineColor", "fillColor") if (found := _colour(node.get(name)))
+    ]
+    if letters := _colour(node.get("fontColor")):
+        painted.append(["font", {}, "", [["color", letters, "", []]]])
+    return [["style", attributes, "", painted]] if attributes or painted else []
+
+
+def _colour(said: str | None) -> dict[str, str]:
+    match = _COLOUR.fullmatch(said or "")
+    return {name: str(int(part, 16)) for name, part in zip("rgb", match.groups(), strict=True)} if match else {}
+
+
+def _count_the_rest(view: Node, left_out: Counter[str]) -> None:
+    """What is drawn, or said about the view, that the words of the exchange format are not used for here."""
+    left_out["viewpoints of views"] += view.get("viewpoint") is not None
+    left_out["properties of views"] += sum(1 for _ in view.all("property"))
+    pending = list(view.all("child"))
+    while pending:
+        child = pending.pop()
+        left_out["images"] += child.get("imagePath") is not None
+        left_out["links to views"] += child.kind == "DiagramModelReference"
+        pending += child.all("child")
 
 
 def _whole(value: float) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engross.calls import CONVERSATION, Answer, report
 from engross.ledger import Reader, Unit
-from engross.replies import Invalid
+from engross.replies import Invalid, Issue
 
 from ..metamodel import metamodel
 from ..models import require_model
@@ -19,13 +19,18 @@ from .archi import NAMESPACE as ARCHI
 from .archi import ZIPPED, read_archi
 from .archi_csv import read_csv
 from .checking import Findings, check
+from .doubles import doubles
 from .exchange_xml import read_exchange
-from .importing import Takeover
+from .importing import Rehearsal, Takeover
+from .naming import called
 from .parcel import Parcel
+from .remarks import not_kept, remarks
+from .standing import Standing, changed_types
 
 Arguments = Mapping[str, Any]
 Content = Callable[[str, str], bytes]
 
+WAYS_TO_SEND = ("content", "content_hash", "files")
 ZIPPED_TEXT = "UEsDB"
 SHOWN = 20
 
@@ -55,27 +60,71 @@ def taken_over(unit: Unit, arrived: Arrived) -> Answer:
     """Take the parcel over, or only tell what that would bring."""
     arguments, parcel, findings, tell = arrived
     model_id = require_model(unit, arguments["model_id"]) if "model_id" in arguments else None
-    skips = arguments.get("on_invalid") == "skip"
+    standing = Standing.of(unit, model_id)
+    issues = [*findings.issues, *changed_types(parcel, standing.elements)]
+    hindrances = issues if arguments.get("on_invalid") == "skip" else [*issues, *findings.illegal_issues]
+    name, told = called(unit, model_id, arguments.get("model_name"), parcel.name)
+    warnings = [*told, *remarks(parcel), *doubles(parcel, standing)]
+    skipped = {one["id"] for one in findings.illegal}
     if arguments.get("mode", "dry_run") == "dry_run":
-        return _report(arrived, model_id, skips)
-    raise_all([*findings.issues, *([] if skips else findings.illegal_issues)])
-    takeover = Takeover(unit, parcel, {one["id"] for one in findings.illegal}, tell)
-    model = takeover.into(model_id, arguments.get("model_name"))
-    data = {
-        "model": model,
-        "format": parcel.format,
-        "counts": takeover.counts,
-        "invalid_relationships": findings.illegal[:SHOWN],
+        takeover = None if hindrances else Takeover(Rehearsal(unit), parcel, standing, skipped)
+        if takeover is not None:
+            takeover.into(model_id, name)
+        data = _report(arrived, issues, takeover)
+        data |= {"would_be_refused": bool(hindrances), "model": {"id": model_id, "name": name}}
+        last = [notice("DRY_RUN", "Nothing was imported.", "mode", "Call again with mode commit.")]
+    else:
+        raise_all(hindrances)
+        takeover, last = Takeover(unit, parcel, standing, skipped, tell), []
+        data = {"model": takeover.into(model_id, name), "counts": takeover.counts}
+    return Answer({**data, **_told(arrived, len(warnings))}, warnings=(*warnings[:SHOWN], *last))
+
+
+def _report(arrived: Arrived, issues: Sequence[Issue], takeover: Takeover | None) -> dict[str, Any]:
+    """What is in the file, what is wrong with it, and what would come of it."""
+    parcel, findings = arrived.parcel, arrived.findings
+    counts = {
+        "elements": len(parcel.elements),
+        "relationships": len(parcel.relationships),
+        "views": len(parcel.views),
+        "invalid_relationships": len(findings.illegal),
+        "problems": findings.problems + len(issues) - len(findings.issues),
+    }
+    told = {"dry_run": True, "counts": counts, "problems": [issue.as_data() for issue in issues[:SHOWN]]}
+    return told if takeover is None else {**told, "changes": takeover.counts}
+
+
+def _told(arrived: Arrived, warnings: int) -> dict[str, Any]:
+    """What an import tells in any case."""
+    told: dict[str, Any] = {
+        "format": arrived.parcel.format,
+        "invalid_relationships": arrived.findings.illegal[:SHOWN],
         "metamodel": metamodel().stamp,
     }
-    return Answer(data, warnings=tuple(findings.warnings[:SHOWN]))
+    if lost := not_kept(arrived.parcel):
+        told["not_kept"] = lost
+    return {**told, "warnings_in_all": warnings} if warnings > SHOWN else told
 
 
 def sent(reader: Reader, arguments: Arguments, content: Content | None) -> Parcel:
     """What is in the file that was sent along, or uploaded before."""
-    given = [name for name in ("content", "content_hash", "files") if name in arguments]
+    given = [name for name in WAYS_TO_SEND if name in arguments]
     if len(given) != 1:
         raise Invalid.many([malformed("/content", "give one of content, content_hash and files")])
+    try:
+        parcel = _read(reader, arguments, content)
+    except Invalid as refused:
+        raise Invalid.many(_at(given[0], refused.issues), data=refused.data) from None
+    parcel.sent_as, parcel.issues = given[0], _at(given[0], parcel.issues)
+    return parcel
+
+
+def _at(argument: str, issues: Iterable[Issue]) -> list[Issue]:
+    """What is wrong with a file is wrong with the argument that it came in; readers do not know which that was."""
+    return [issue._replace(pointer=f"/{argument}") for issue in issues]
+
+
+def _read(reader: Reader, arguments: Arguments, content: Content | None) -> Parcel:
     if "files" in arguments:
         return read_csv(_texts(arguments["files"]))
     if "content" in arguments:
@@ -107,26 +156,3 @@ def _read_as(format: str, content: bytes) -> Parcel:
     if format == "archimate" or (format == "auto" and looks_like_archi):
         return read_archi(content)
     return read_exchange(content)
-
-
-def _report(arrived: Arrived, model_id: str | None, skips: bool) -> Answer:
-    parcel, findings = arrived.parcel, arrived.findings
-    data = {
-        "dry_run": True,
-        "would_be_refused": bool(findings.issues) or (bool(findings.illegal) and not skips),
-        "model": {"id": model_id, "name": parcel.name},
-        "format": parcel.format,
-        "counts": {
-            "elements": len(parcel.elements),
-            "relationships": len(parcel.relationships),
-            "views": len(parcel.views),
-            "invalid_relationships": len(findings.illegal),
-            "problems": findings.problems,
-        },
-        "problems": [issue.as_data() for issue in findings.issues[:SHOWN]],
-        "invalid_relationships": findings.illegal[:SHOWN],
-        "metamodel": metamodel().stamp,
-    }
-    told = [*findings.warnings[:SHOWN]]
-    told.append(notice("DRY_RUN", "Nothing was imported.", "mode", "Call again with mode commit."))
-    return Answer(data, warnings=tuple(told))

@@ -1,7 +1,8 @@
-"""What is wrong with a parcel: ids, ends and names; relationships that the metamodel does not know; doubles."""
+"""What is wrong with a parcel: ids, ends and names; relationships that the metamodel does not know."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,16 +10,19 @@ from typing import Any, NamedTuple
 from engross.replies import Issue, codes
 
 from ..metamodel import RELATIONSHIP, metamodel
-from ..names import LONGEST_NAME, folded
-from ..notices import notice
-from ..refusals import malformed
+from ..names import LONGEST_NAME
+from ..refusals import junction_conflict, malformed
 from ..rules import NOT_TO_ITSELF
 from .exchange_xml import NAMELESS
-from .junctions import at_odds_at_junctions
+from .junctions import AtOdds, at_odds_at_junctions
 from .parcel import Parcel, Piece
 from .views_in import dangling
 
 MOST_TOLD = 100
+KINDS = ("type", "source_type", "target_type")
+OR_WITHOUT = "Mend the file, or import without these: on_invalid skip."
+_UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What writes refuse in a name, too."""
 
 
 class Findings(NamedTuple):
@@ -30,24 +34,23 @@ class Findings(NamedTuple):
     """How much that is."""
     illegal: list[dict[str, Any]]
     """Relationships that the metamodel does not allow, by their ids in the file."""
-    warnings: list[dict[str, Any]]
+    pointer: str = "/content"
+    """Where a caller finds all that."""
 
     @property
     def illegal_issues(self) -> list[Issue]:
         """The illegal relationships as what refuses the import."""
-        return [
-            Issue(
-                codes.INVALID_RELATIONSHIP,
-                {name: one[name] for name in ("type", "source_type", "target_type")},
-                "/content",
-                {"relationship_id": one["id"]},
-                {
-                    "valid_relationships": one["valid_relationships"],
-                    "hint": "Mend the file, or import without these: on_invalid skip.",
-                },
-            )
-            for one in self.illegal[:MOST_TOLD]
-        ]
+        return [self._illegal_issue(one) for one in self.illegal[:MOST_TOLD]]
+
+    def _illegal_issue(self, one: Mapping[str, Any]) -> Issue:
+        if one["code"] == "JUNCTION_CONFLICT":
+            known = junction_conflict(one["junction_id"], one["existing_type"], one.get("offending_pairs", ()))
+            code, params, more = known.code, known.params, dict(known.suggestions or {})
+        else:
+            code, params = codes.INVALID_RELATIONSHIP, {name: one[name] for name in KINDS}
+            more = {"valid_relationships": one["valid_relationships"]}
+        more["hint"] = " ".join(filter(None, (more.get("hint"), OR_WITHOUT)))
+        return Issue(code, params, self.pointer, {"relationship_id": one["id"]}, more)
 
 
 def check(parcel: Parcel) -> Findings:
@@ -56,7 +59,7 @@ def check(parcel: Parcel) -> Findings:
     kinds = {piece.id: piece.said["type"] for piece in parcel.elements}
     kinds |= dict.fromkeys((piece.id for piece in parcel.relationships), RELATIONSHIP)
     issues += [*_end_issues(parcel, kinds), *dangling(parcel)]
-    return Findings(issues[:MOST_TOLD], len(issues), illegal(parcel.relationships, kinds), _doubles(parcel))
+    return Findings(issues[:MOST_TOLD], len(issues), illegal(parcel.relationships, kinds), parcel.pointer)
 
 
 def illegal(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -65,26 +68,38 @@ def illegal(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[di
     found = [_told(piece, "INVALID_RELATIONSHIP", kinds) for piece in whole if not _is_known(piece, kinds)]
     known = {one["id"] for one in found}
     at_odds = at_odds_at_junctions([piece for piece in whole if piece.id not in known], kinds)
-    return found + [_told(piece, "JUNCTION_CONFLICT", kinds) for piece in at_odds]
+    return found + [_conflict(one, kinds) for one in at_odds]
 
 
 def _id_issues(parcel: Parcel) -> list[Issue]:
     counted = Counter(piece.id for piece in (*parcel.elements, *parcel.relationships))
     wrong = [identifier for identifier, count in counted.items() if count > 1 or not identifier]
-    return [malformed("/content", f"the id {one[:80]!r} is missing or there twice") for one in wrong[:MOST_TOLD]]
+    return [malformed(parcel.pointer, f"the id {one[:80]!r} is missing or there twice") for one in wrong[:MOST_TOLD]]
 
 
 def _name_issues(parcel: Parcel) -> list[Issue]:
-    long = [piece for piece in parcel.elements if len(piece.said["name"]) > LONGEST_NAME]
-    nameless = [piece for piece in parcel.elements if not piece.said["name"] and piece.said["type"] not in NAMELESS]
-    return [malformed("/content", f"the name of {piece.id[:80]} is too long") for piece in long] + [
-        malformed("/content", f"{piece.id[:80]} has no name") for piece in nameless
+    named = [(piece.id[:80], piece.said["name"]) for piece in parcel.things]
+    long = [f"the name of {piece.id[:80]} is too long" for piece in parcel.elements if _is_long(piece)]
+    nameless = [f"{piece.id[:80]} has no name" for piece in parcel.elements if _is_nameless(piece)]
+    strange = [
+        f"the name of {one} has control characters"
+        for one, name in (*named, ("the model", parcel.name))
+        if _UNREADABLE.search(name)
     ]
+    return [malformed(parcel.pointer, problem) for problem in (*long, *nameless, *strange)]
+
+
+def _is_long(piece: Piece) -> bool:
+    return len(piece.said["name"]) > LONGEST_NAME
+
+
+def _is_nameless(piece: Piece) -> bool:
+    return not piece.said["name"] and piece.said["type"] not in NAMELESS
 
 
 def _end_issues(parcel: Parcel, kinds: Mapping[str, str]) -> list[Issue]:
     return [
-        Issue(codes.ELEMENT_NOT_FOUND, {"id": piece.said[end][:80]}, "/content", {"relationship_id": piece.id})
+        Issue(codes.ELEMENT_NOT_FOUND, {"id": piece.said[end][:80]}, parcel.pointer, {"relationship_id": piece.id})
         for piece in parcel.relationships
         for end in ("source_id", "target_id")
         if piece.said[end] not in kinds
@@ -110,12 +125,10 @@ def _told(piece: Piece, key: str, kinds: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _doubles(parcel: Parcel) -> list[dict[str, Any]]:
-    counted = Counter((piece.said["type"], folded(piece.said["name"])) for piece in parcel.elements)
-    doubled = [(kind, name, count) for (kind, name), count in counted.items() if count > 1 and name]
-    return [
-        notice(
-            "DUPLICATE_NAME", f"{count} elements of type {kind} are called {name}.", "content", "Merge or rename them."
-        )
-        for kind, name, count in doubled[:MOST_TOLD]
-    ]
+def _conflict(one: AtOdds, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """What could be there instead is what the junction joins, unless that is what it is already."""
+    told = _told(one.piece, "JUNCTION_CONFLICT", kinds)
+    instead = {one.existing_type} - {one.piece.said["type"]}
+    told["valid_relationships"] = [kind for kind in told["valid_relationships"] if kind in instead]
+    told |= {"junction_id": one.junction, "existing_type": one.existing_type}
+    return {**told, "offending_pairs": one.offending_pairs} if one.offending_pairs else told

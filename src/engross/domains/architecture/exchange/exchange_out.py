@@ -11,9 +11,11 @@ from typing import Any
 
 from ..markup import escaped, quoted
 from ..metamodel import metamodel
+from .definitions import Definition, Outgoing
 from .exchange_xml import NAMELESS, NAMESPACE
 from .identifiers import Identifiers, identifiers_in, ncname
 from .trees import XSI
+from .values import as_text, current
 
 SCHEMA = "http://www.opengroup.org/xsd/archimate/3.1/archimate3_Diagram.xsd"
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
@@ -44,17 +46,18 @@ class _Writer:
         self._own = self._ids.claim(model["external_id"])
         things = (*self._elements, *self._relationships, *self._views)
         self._names = {one["id"]: self._ids.claim(one["external_id"]) for one in things}
-        self._definitions = self._property_definitions()
+        self._definitions = Outgoing(self._extra, self._ids, self._used())
         self._prefixes: dict[str, str] = {}
 
     def lines(self) -> Iterator[str]:
         """The file, piece by piece."""
         body = list(self._body())
         spaces = "".join(f" xmlns:{prefix}={quoted(uri)}" for uri, prefix in sorted(self._prefixes.items()))
+        version = f" version={quoted(self._extra['version'])}" if "version" in self._extra else ""
         yield '<?xml version="1.0" encoding="UTF-8"?>\n'
         yield (
             f'<model xmlns="{NAMESPACE}" xmlns:xsi="{XSI}"{spaces} xsi:schemaLocation="{NAMESPACE} {SCHEMA}"'
-            f" identifier={quoted(self._own)}>\n"
+            f" identifier={quoted(self._own)}{version}>\n"
         )
         yield from body
         yield "</model>\n"
@@ -70,7 +73,7 @@ class _Writer:
             kept = self._organised(tree)
             if kept is not None:
                 yield from self._tree(self._ids.translated(kept), " ")
-        yield from self._list("propertyDefinitions", (self._definition(*one) for one in self._definitions.items()))
+        yield from self._list("propertyDefinitions", map(self._definition, self._definitions.all()))
         yield from self._all_views()
 
     @staticmethod
@@ -115,38 +118,30 @@ class _Writer:
                 yield f"{indent}<{tag}{lang}>{escaped(text['value'])}</{tag}>\n"
 
     def _properties(self, one: Thing, indent: str) -> Iterator[str]:
-        values: Mapping[str, Any] = (one.get("extra") or {}).get("values", {})
+        extra: Mapping[str, Any] = one.get("extra") or {}
         told = _all_properties(one)
         if not told:
             return
         yield f"{indent}<properties>\n"
         for key, value in told.items():
-            reference = quoted(self._definitions[key]["id"])
-            yield f"{indent} <property propertyDefinitionRef={reference}>"
-            for text in _current(_text(value), values.get(key)) or [{"value": ""}]:
-                lang = f" xml:lang={quoted(text['lang'])}" if "lang" in text else ""
-                yield f"<value{lang}>{escaped(text['value'])}</value>"
-            yield "</property>\n"
+            reference = quoted(self._definitions.reference(key, value))
+            for together in current(as_text(value), extra, key):
+                yield f"{indent} <property propertyDefinitionRef={reference}>"
+                for text in together:
+                    lang = f" xml:lang={quoted(text['lang'])}" if "lang" in text else ""
+                    yield f"<value{lang}>{escaped(text['value'])}</value>"
+                yield "</property>\n"
         yield f"{indent}</properties>\n"
 
-    def _property_definitions(self) -> dict[str, dict[str, str]]:
-        """A definition for every property that is used or was defined: the ids of those that came with a file stay."""
-        known: Mapping[str, Mapping[str, str]] = self._extra.get("property_definitions", {})
-        used = {key for one in (self._model, *self._elements, *self._relationships) for key in _all_properties(one)}
-        found = {
-            key: {"id": self._ids.claim(one["id"]), "type": one["type"], "was": one["id"]} for key, one in known.items()
-        }
-        for key in sorted(used - found.keys()):
-            found[key] = {"id": self._ids.fresh("propid-"), "type": "string"}
-        return found
+    def _used(self) -> Iterator[tuple[str, Any]]:
+        things = (self._model, *self._elements, *self._relationships)
+        return (told for one in things for told in _all_properties(one).items())
 
     @staticmethod
-    def _definition(name: str, one: Mapping[str, str]) -> str:
-        identifier, kind = quoted(one["id"]), quoted(one["type"])
-        shown = name.removesuffix(f" [{one['was']}]") if "was" in one else name
+    def _definition(one: Definition) -> str:
         return (
-            f"  <propertyDefinition identifier={identifier} type={kind}>\n"
-            f"   <name>{escaped(shown)}</name>\n  </propertyDefinition>\n"
+            f"  <propertyDefinition identifier={quoted(one.id)} type={quoted(one.kind)}>\n"
+            f"   <name>{escaped(one.title)}</name>\n  </propertyDefinition>\n"
         )
 
     def _all_views(self) -> Iterator[str]:
@@ -236,9 +231,3 @@ def _current(value: str | None, kept: Sequence[Mapping[str, str]] | None) -> lis
     if kept and any(one["value"] == value or " ".join(one["value"].split()) == value for one in kept):
         return list(kept)
     return [{"value": value}] if value else []
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from itertools import chain
 from sys import intern
 from typing import Any
@@ -10,9 +10,11 @@ from typing import Any
 from engross.replies import codes
 
 from ..metamodel import metamodel
+from .definitions import Definitions
 from .parcel import Parcel, Piece, unreadable
-from .texts import described, properties_of, shown, variants
+from .texts import described, properties_of
 from .trees import Node, Takers, read_tree
+from .values import VALUES
 
 NAMESPACE = "http://www.opengroup.org/xsd/archimate/3.0/"
 FORMAT = "exchange_xml"
@@ -30,42 +32,28 @@ def read_exchange(content: bytes) -> Parcel:
     root = read_tree(content, FORMAT, NAMESPACE, takers)
     if root.name != "model" or root.space:
         raise unreadable(FORMAT, f"the root is not a model of {NAMESPACE}")
-    definitions, kinds = _definitions(root)
+    definitions = Definitions(root)
     name, told, extra = described(root)
-    values, more = properties_of(root)
     parcel.name, parcel.id, parcel.description = name or parcel.name, root.get("identifier"), told
-    parcel.properties, parcel.extra = dict(values), {**extra, **more}
-    _name_properties(parcel, definitions)
+    parcel.extra = {**extra, **definitions.extra}
     parcel.extra |= {key: found for key in KEPT_WHOLE if (found := [one.as_data() for one in root.all(key)])}
-    if kinds:
-        parcel.extra["property_definitions"] = kinds
+    if version := root.get("version"):
+        parcel.extra["version"] = version
+    whole: dict[str, Any] = {"properties": properties_of(root), "extra": parcel.extra}
+    for said in chain([whole], (one.said for one in parcel.things)):
+        _name_properties(said, definitions, parcel.undefined)
+    parcel.properties = whole.get("properties", {})
     _views(root, parcel)
     return parcel
 
 
-def _name_properties(parcel: Parcel, definitions: Mapping[str, str]) -> None:
+def _name_properties(said: dict[str, Any], definitions: Definitions, undefined: Counter[str]) -> None:
     """Call properties by their names: a file says what they are called when everything has been said with them."""
-    whole: dict[str, Any] = {"properties": parcel.properties, "extra": parcel.extra}
-    for said in chain([whole], (one.said for one in parcel.things)):
-        for holder, key in ((said, "properties"), (said.get("extra") or {}, "values")):
-            if key in holder:
-                holder[key] = {definitions.get(one, one): value for one, value in holder[key].items()}
-    parcel.properties = whole["properties"]
-
-
-def _definitions(root: Node) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-    """Property names by the id of their definition, and definitions by name. They come after their use."""
-    names: dict[str, str] = {}
-    kinds: dict[str, dict[str, str]] = {}
-    holder = root.first("propertyDefinitions")
-    for one in holder.all("propertyDefinition") if holder else ():
-        identifier = one.get("identifier") or ""
-        name = shown(variants(one, "name")) or identifier
-        if name in kinds:
-            name = f"{name} [{identifier}]"
-        names[identifier] = name
-        kinds[name] = {"id": identifier, "type": one.get("type") or "string"}
-    return names, kinds
+    if "properties" not in said:
+        return
+    said["properties"], several = definitions.read(said["properties"], undefined)
+    if several:
+        said.setdefault("extra", {})[VALUES] = several
 
 
 def _element(node: Node, parcel: Parcel) -> None:
@@ -97,9 +85,8 @@ def _said(kind: str, node: Node) -> dict[str, Any]:
     if not node.children:
         return {"type": intern(kind), "name": ""}
     name, told, extra = described(node)
-    values, more = properties_of(node)
     said: dict[str, Any] = {"type": intern(kind), "name": name}
-    for key, value in (("description", told), ("properties", values), ("extra", {**extra, **more})):
+    for key, value in (("description", told), ("properties", properties_of(node)), ("extra", extra)):
         if value:
             said[key] = value
     return said

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from engross.calls import Answer
 from engross.ledger import Reader
 from engross.replies import Invalid
 
 from ..graphs import drawn, of_types
+from ..markup import illegal
 from ..metamodel import metamodel
 from ..models import effective_model, find_model, no_such_model
+from ..notices import Notices, notice
 from ..refusals import malformed
 from ..rows import of_row
 from ..tables import AS_OF
@@ -20,6 +23,7 @@ PART = 1_500_000
 """How many characters one answer holds."""
 PICTURES = ("mermaid", "svg")
 MOST_PICTURED = 500
+MOST_TOLD = 20
 
 Arguments = Mapping[str, Any]
 
@@ -48,6 +52,14 @@ class Handout:
             "views": len(self.views),
         }
 
+    def unwritable(self) -> Iterator[tuple[str, str, int]]:
+        """Texts with characters that no XML document can hold: whose, which, and how many."""
+        for one in (self.model, *self.elements, *self.relationships, *self.views):
+            for field in ("name", "description", "modifier", "properties"):
+                count = sum(map(illegal, _texts(one.get(field))))
+                if count:
+                    yield one["id"], field, count
+
     def exchange(self) -> str:
         """The model as an exchange file."""
         from .exchange_out import write_exchange
@@ -61,11 +73,11 @@ class Handout:
         return write_csv(self.model, self.elements, self.relationships)
 
 
-def handed_out(reader: Reader, arguments: Arguments) -> dict[str, Any]:
+def handed_out(reader: Reader, arguments: Arguments) -> Answer:
     """A model, or a view of it, as a file."""
     model_id = effective_model(reader, arguments.get("model_id"))
     if arguments.get("format") in PICTURES:
-        return _pictured(reader, model_id, arguments)
+        return Answer(_pictured(reader, model_id, arguments))
     if "view_id" in arguments:
         raise Invalid.many([malformed("/view_id", "a view goes out as a picture", "Choose format mermaid or svg.")])
     handout = Handout(reader, model_id)
@@ -76,9 +88,29 @@ def handed_out(reader: Reader, arguments: Arguments) -> dict[str, Any]:
         "metamodel": metamodel().stamp,
     }
     if told["format"] == "archi_csv":
-        return {**told, "files": handout.csv()}
+        return Answer({**told, "files": handout.csv()})
     shown, parts = _part_of(handout.exchange(), arguments.get("part", 1))
-    return {**told, "text": shown, "part": arguments.get("part", 1), "parts": parts}
+    data = {**told, "text": shown, "part": arguments.get("part", 1), "parts": parts}
+    return Answer(data, warnings=tuple(_replaced(handout)))
+
+
+def _replaced(handout: Handout) -> Notices:
+    """A warning of what no XML document can hold, and where it was."""
+    found = list(handout.unwritable())
+    if not found:
+        return []
+    count, places = sum(one for _, _, one in found), [{"id": one, "field": field} for one, field, _ in found]
+    told = f"{count} control characters cannot be in XML, and are replaced by U+FFFD."
+    hint = "Take them out, or export as archi_csv."
+    return [notice("CHARACTERS_REPLACED", told, None, hint, count=count, places=places[:MOST_TOLD])]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        yield from (one for one in value.values() if isinstance(one, str))
 
 
 def _pictured(reader: Reader, model_id: str, arguments: Arguments) -> dict[str, Any]:

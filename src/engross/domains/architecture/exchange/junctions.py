@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ..metamodel import metamodel
-from ..rules import MEMBERSHIP
+from ..rules import MEMBERSHIP, MOST_PAIRS
 from .parcel import Piece
 
 
-def at_odds_at_junctions(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[Piece]:
+class AtOdds(NamedTuple):
+    """A relationship that does not go with the others at a junction."""
+
+    piece: Piece
+    junction: str
+    existing_type: str
+    """What most of the relationships there are."""
+    offending_pairs: list[dict[str, str]]
+    """Types that it would join through the junction and may not; none where it is merely of another type."""
+
+
+def at_odds_at_junctions(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[AtOdds]:
     """Relationships that meet others of another type at a junction, or join through it what they may not."""
     joined: dict[str, list[Piece]] = {}
     for piece in relationships:
@@ -19,10 +31,10 @@ def at_odds_at_junctions(relationships: Sequence[Piece], kinds: Mapping[str, str
         for end in ("source_id", "target_id"):
             if metamodel().is_junction(kinds[piece.said[end]]):
                 joined.setdefault(piece.said[end], []).append(piece)
-    wrong: dict[str, Piece] = {}
+    wrong: dict[str, AtOdds] = {}
     for chain in _chains(joined, kinds):
-        for piece in _at_odds(chain, [one for junction in chain for one in joined[junction]], kinds):
-            wrong[piece.id] = piece
+        for one in _at_odds(chain, [piece for junction in chain for piece in joined[junction]], kinds):
+            wrong[one.piece.id] = one
     return list(wrong.values())
 
 
@@ -47,21 +59,22 @@ def _chains(joined: Mapping[str, Sequence[Piece]], kinds: Mapping[str, str]) -> 
     return chains
 
 
-def _at_odds(chain: Sequence[str], pieces: Sequence[Piece], kinds: Mapping[str, str]) -> list[Piece]:
+def _at_odds(chain: Sequence[str], pieces: Sequence[Piece], kinds: Mapping[str, str]) -> Iterator[AtOdds]:
     """In one chain, those of another type than most, and those that lead from a junction to what may not be joined."""
     usual = Counter(piece.said["type"] for piece in pieces).most_common(1)[0][0]
-    others = [piece for piece in pieces if piece.said["type"] != usual]
     coming = _coming(chain, [piece for piece in pieces if piece.said["type"] == usual], kinds)
-    return others + [
-        piece
-        for piece in pieces
-        if piece.said["source_id"] in coming
-        and not metamodel().is_junction(kinds[piece.said["target_id"]])
-        and any(
-            not metamodel().allows(usual, source, kinds[piece.said["target_id"]])
-            for source in coming[piece.said["source_id"]]
-        )
-    ]
+    for piece in pieces:
+        source, target = piece.said["source_id"], piece.said["target_id"]
+        if piece.said["type"] != usual:
+            yield AtOdds(piece, source if source in coming else target, usual, [])
+        elif source in coming and not metamodel().is_junction(kinds[target]):
+            pairs = [
+                {"source_type": one, "target_type": kinds[target]}
+                for one in sorted(coming[source])
+                if not metamodel().allows(usual, one, kinds[target])
+            ]
+            if pairs:
+                yield AtOdds(piece, source, usual, pairs[:MOST_PAIRS])
 
 
 def _coming(chain: Sequence[str], pieces: Sequence[Piece], kinds: Mapping[str, str]) -> dict[str, set[str]]:

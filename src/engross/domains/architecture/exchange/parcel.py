@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -35,6 +36,12 @@ class Parcel:
     views: list[Piece] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
     """What is wrong with the file, beyond its relationships."""
+    left_out: Counter[str] = field(default_factory=Counter)
+    """What is in the file and finds no place here, by kind."""
+    undefined: Counter[str] = field(default_factory=Counter)
+    """Property definitions that are used and nowhere defined."""
+    sent_as: str = "content"
+    """The argument that it came in."""
 
     @property
     def things(self) -> Iterator[Piece]:
@@ -43,7 +50,12 @@ class Parcel:
 
     def refuse(self, code: str, place: str, **params: Any) -> None:
         """Note that something in the file cannot be taken over."""
-        self.issues.append(Issue(code, params, "/content", {"place": place[:200]}))
+        self.issues.append(Issue(code, params, self.pointer, {"place": place[:200]}))
+
+    @property
+    def pointer(self) -> str:
+        """Where a caller finds what is wrong with it."""
+        return f"/{self.sent_as}"
 
 
 def unreadable(format: str, problem: str, **details: Any) -> Invalid:

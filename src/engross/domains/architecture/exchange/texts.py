@@ -9,6 +9,8 @@ from ..names import clean
 from .trees import Node
 
 SHOWN_LANGUAGE = "en"
+Texts = str | list[dict[str, str]]
+"""One text, or several with their languages."""
 
 
 def variants(node: Node, name: str) -> list[dict[str, str]]:
@@ -39,12 +41,16 @@ def described(node: Node) -> tuple[str, str | None, dict[str, Any]]:
     return clean(shown(names) or ""), shown(told) or None, extra
 
 
-def properties_of(node: Node) -> tuple[dict[str, str], dict[str, Any]]:
-    """Properties by the ids of their definitions, and all values of those that have several or say their language."""
-    found: dict[str, list[dict[str, str]]] = {}
+def properties_of(node: Node) -> dict[str, Texts]:
+    """Properties by the ids of their definitions: the text of each, or all texts of those that have several."""
+    found: dict[str, Texts] = {}
     holder = node.first("properties")
     for one in holder.all("property") if holder else ():
-        found.setdefault(one.get("propertyDefinitionRef") or "", []).extend(variants(one, "value") or [{"value": ""}])
-    several = {key: values for key, values in found.items() if len(values) > 1 or "lang" in values[0]}
-    shown_values = {key: shown(values) or "" for key, values in found.items()}
-    return shown_values, {"values": several} if several else {}
+        texts = variants(one, "value") or [{"value": ""}]
+        key = one.get("propertyDefinitionRef") or ""
+        if key in found:
+            before = found[key]
+            found[key] = [*([{"value": before}] if isinstance(before, str) else before), *texts]
+        else:
+            found[key] = texts[0]["value"] if len(texts) == 1 and "lang" not in texts[0] else texts
+    return found

@@ -44,7 +44,7 @@ def dangling(parcel: Parcel) -> list[Issue]:
     relationships = {piece.id for piece in parcel.relationships}
     known = {"elementRef": elements, "relationshipRef": relationships}
     return [
-        Issue(codes.ELEMENT_NOT_FOUND, {"id": identifier[:80]}, "/content", {"place": f"view {view.id}"[:200]})
+        Issue(codes.ELEMENT_NOT_FOUND, {"id": identifier[:80]}, parcel.pointer, {"place": f"view {view.id}"[:200]})
         for view in parcel.views
         for attribute, identifier in references(view.said["tree"])
         if identifier not in known[attribute]

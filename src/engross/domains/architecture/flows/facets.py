@@ -52,7 +52,7 @@ ANY_FILE = (codes.IMPORT_UNREADABLE, codes.IMPORT_UNSAFE, codes.RECORD_NOT_FOUND
 """Whatever reads a file, sent along or uploaded before."""
 WHOLE_FILE = (
     *(*ANY_FILE, codes.MODEL_NOT_FOUND, codes.INVALID_ELEMENT_TYPE, codes.INVALID_RELATIONSHIP_TYPE),
-    *(codes.INVALID_RELATIONSHIP, codes.ELEMENT_NOT_FOUND),
+    *(codes.INVALID_RELATIONSHIP, codes.JUNCTION_CONFLICT, codes.ELEMENT_NOT_FOUND),
 )
 """Whatever takes over all that is in one."""
 

@@ -91,7 +91,7 @@ def add_file_flows(architecture: Aggregate, ways: Ways) -> None:
             Example("No such model", {"model_id": "model_nowhere"}, reply="MODEL_NOT_FOUND"),
         ],
     )
-    def export_model(reader: Reader, arguments: Arguments) -> Mapping[str, Any]:
+    def export_model(reader: Reader, arguments: Arguments) -> Answer:
         """Export a model: exchange XML, Archi's CSV, or a picture of it or of a view."""
         from ..exchange.handout import handed_out
 
