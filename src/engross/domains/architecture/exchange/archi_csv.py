@@ -91,11 +91,11 @@ def _plain_name(name: str) -> str:
 
 
 def _rows(text: str, header: Sequence[str], name: str) -> Iterable[dict[str, str]]:
+    text = text.removeprefix("\ufeff")
     if not text.strip():
         return []
     if "\0" in text:
         raise unreadable(FORMAT, f"{name} is not text")
-    text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     delimiter = max(DELIMITERS, key=first.count)
     csv.field_size_limit(LONGEST_FIELD)

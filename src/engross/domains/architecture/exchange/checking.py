@@ -19,6 +19,7 @@ from .parcel import Parcel, Piece
 from .views_in import dangling
 
 MOST_TOLD = 100
+ENDS = ("source_id", "target_id")
 KINDS = ("type", "source_type", "target_type")
 OR_WITHOUT = "Mend the file, or import without these: on_invalid skip."
 _UNREADABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -65,14 +66,20 @@ def check(parcel: Parcel) -> Findings:
 def illegal(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[dict[str, Any]]:
     """The relationships that the metamodel does not allow, between things of these kinds."""
     whole = [piece for piece in relationships if piece.said["source_id"] in kinds and piece.said["target_id"] in kinds]
-    found = [_told(piece, "INVALID_RELATIONSHIP", kinds) for piece in whole if not _is_known(piece, kinds)]
+    ends = {piece.id: (piece.said["source_id"], piece.said["target_id"]) for piece in whole}
+    lost = _without_ground(whole, kinds)
+    found = [
+        _told(piece, "INVALID_RELATIONSHIP", kinds)
+        for piece in whole
+        if piece.id in lost or not _is_known(piece, kinds) or _is_own_end(piece, ends)
+    ]
     known = {one["id"] for one in found}
     at_odds = at_odds_at_junctions([piece for piece in whole if piece.id not in known], kinds)
     return found + [_conflict(one, kinds) for one in at_odds]
 
 
 def _id_issues(parcel: Parcel) -> list[Issue]:
-    counted = Counter(piece.id for piece in (*parcel.elements, *parcel.relationships))
+    counted = Counter(piece.id for piece in (*parcel.things, *parcel.views))
     wrong = [identifier for identifier, count in counted.items() if count > 1 or not identifier]
     return [malformed(parcel.pointer, f"the id {one[:80]!r} is missing or there twice") for one in wrong[:MOST_TOLD]]
 
@@ -101,7 +108,7 @@ def _end_issues(parcel: Parcel, kinds: Mapping[str, str]) -> list[Issue]:
     return [
         Issue(codes.ELEMENT_NOT_FOUND, {"id": piece.said[end][:80]}, parcel.pointer, {"relationship_id": piece.id})
         for piece in parcel.relationships
-        for end in ("source_id", "target_id")
+        for end in ENDS
         if piece.said[end] not in kinds
     ]
 
@@ -113,6 +120,33 @@ def _is_known(piece: Piece, kinds: Mapping[str, str]) -> bool:
     return metamodel().allows(kind, kinds[source], kinds[target])
 
 
+def _is_own_end(piece: Piece, ends: Mapping[str, tuple[str, str]]) -> bool:
+    """Is it between a relationship and one of the ends of that?"""
+    source, target = ends[piece.id]
+    return target in ends.get(source, ()) or source in ends.get(target, ())
+
+
+def _without_ground(pieces: Sequence[Piece], kinds: Mapping[str, str]) -> set[str]:
+    """Relationships between relationships that lead in a circle, and never to elements."""
+    waiting: dict[str, set[str]] = {}
+    tied: dict[str, list[str]] = {}
+    for piece in pieces:
+        held = {piece.said[end] for end in ENDS if kinds[piece.said[end]] == RELATIONSHIP}
+        if held:
+            waiting[piece.id] = held
+            for end in held:
+                tied.setdefault(end, []).append(piece.id)
+    grounded = [end for end in tied if end not in waiting]
+    while grounded:
+        end = grounded.pop()
+        for one in tied.get(end, ()):
+            waiting[one].discard(end)
+            if not waiting[one]:
+                del waiting[one]
+                grounded.append(one)
+    return set(waiting)
+
+
 def _told(piece: Piece, key: str, kinds: Mapping[str, str]) -> dict[str, Any]:
     source, target = kinds[piece.said["source_id"]], kinds[piece.said["target_id"]]
     return {
@@ -121,14 +155,13 @@ def _told(piece: Piece, key: str, kinds: Mapping[str, str]) -> dict[str, Any]:
         "type": piece.said["type"],
         "source_type": source,
         "target_type": target,
-        "valid_relationships": list(metamodel().allowed(source, target)),
+        "valid_relationships": [kind for kind in metamodel().allowed(source, target) if kind != piece.said["type"]],
     }
 
 
 def _conflict(one: AtOdds, kinds: Mapping[str, str]) -> dict[str, Any]:
     """What could be there instead is what the junction joins, unless that is what it is already."""
     told = _told(one.piece, "JUNCTION_CONFLICT", kinds)
-    instead = {one.existing_type} - {one.piece.said["type"]}
-    told["valid_relationships"] = [kind for kind in told["valid_relationships"] if kind in instead]
+    told["valid_relationships"] = [kind for kind in told["valid_relationships"] if kind == one.existing_type]
     told |= {"junction_id": one.junction, "existing_type": one.existing_type}
     return {**told, "offending_pairs": one.offending_pairs} if one.offending_pairs else told

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .identifiers import Identifiers
 from .texts import Texts, shown, variants
 from .trees import Node
-from .values import TEXT, Value, as_text, as_value, shown_values, survives, usual_kind
+from .values import KINDS, TEXT, Value, as_text, as_value, shown_values, survives, usual_kind
 
 NAMED, FURTHER = "property_definitions", "further_definitions"
 """Where a model keeps them: those by the names of their properties, and others of the same names."""
@@ -42,12 +42,15 @@ class Definitions:
             self._add(one)
 
     def _add(self, node: Node) -> None:
-        identifier, kind = node.get("identifier") or "", node.get("type") or TEXT
+        identifier, said = node.get("identifier") or "", node.get("type")
+        kind = said if said in KINDS else TEXT
         titles = variants(node, "name")
         name = title = (shown(titles) or "") if titles else identifier
         named: dict[str, dict[str, str]] = self.extra.setdefault(NAMED, {})
-        while (name, kind) in self._taken:
+        if (name, kind) in self._taken:
             name = f"{name} [{identifier}]"
+        if identifier in self._known or (name, kind) in self._taken:
+            return
         self._taken.add((name, kind))
         self._known[identifier] = Definition(name, kind, identifier)
         kept = {"id": identifier, "type": kind, "title": title}
@@ -96,9 +99,7 @@ class Outgoing:
 
     def reference(self, name: str, value: Value) -> str:
         """The id of the definition under which a value comes back as what it is."""
-        found = self._of(name, value)
-        assert found is not None
-        return found.id
+        return (self._of(name, value) or self._known[name][-1]).id
 
     def all(self) -> list[Definition]:
         """All of them, in an order that a reader makes the same names of."""

@@ -26,23 +26,25 @@ class Identifiers:
     def __init__(self) -> None:
         self._taken: set[str] = set()
         self._became: dict[str, str] = {}
+        self._numbers: dict[str, int] = {}
 
     def claim(self, outside: str) -> str:
         """An id for what is called so elsewhere."""
         wanted = name = ncname(outside)
-        number = 2
         while name in self._taken:
+            # Where many have one name, nobody counts from the beginning.
+            number = self._numbers[wanted] = self._numbers.get(wanted, 1) + 1
             name = f"{wanted}-{number}"
-            number += 1
         self._taken.add(name)
         self._became.setdefault(outside, name)
         return name
 
     def fresh(self, prefix: str) -> str:
         """An id for what is not called anything elsewhere."""
-        number = 1
+        number = self._numbers.get(prefix, 0) + 1
         while f"{prefix}{number}" in self._taken:
             number += 1
+        self._numbers[prefix] = number
         return self.claim(f"{prefix}{number}")
 
     def __contains__(self, outside: str) -> bool:

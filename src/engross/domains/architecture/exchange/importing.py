@@ -205,18 +205,22 @@ class Takeover:
 
     def _without_dangling(self, wanted: list[Piece], elements: Ids, ids: Ids) -> list[Piece]:
         """What is tied to a relationship that was left out is left out too."""
-        while True:
-            kept = [
-                piece
-                for piece in wanted
-                if all(piece.said[end] in elements or piece.said[end] in ids for end in ("source_id", "target_id"))
-            ]
-            if len(kept) == len(wanted):
-                return kept
-            for identifier in {piece.id for piece in wanted} - {piece.id for piece in kept}:
-                ids.pop(identifier, None)
-                self.counts["relationships_skipped"] += 1
-            wanted = kept
+        tied: dict[str, list[str]] = {}
+        for piece in wanted:
+            for end in ENDS:
+                if piece.said[end] not in elements:
+                    tied.setdefault(piece.said[end], []).append(piece.id)
+        lost = [end for end in tied if end not in ids]
+        gone: set[str] = set()
+        while lost:
+            for identifier in tied.get(lost.pop(), ()):
+                if identifier not in gone:
+                    gone.add(identifier)
+                    lost.append(identifier)
+        for identifier in gone:
+            ids.pop(identifier, None)
+        self.counts["relationships_skipped"] += len(gone)
+        return [piece for piece in wanted if piece.id not in gone] if gone else wanted
 
     def _views(self, model_id: str, elements: Ids, relationships: Ids) -> None:
         for piece in self._parcel.views:

@@ -80,18 +80,18 @@ def _at_odds(chain: Sequence[str], pieces: Sequence[Piece], kinds: Mapping[str, 
 def _coming(chain: Sequence[str], pieces: Sequence[Piece], kinds: Mapping[str, str]) -> dict[str, set[str]]:
     """The types that come together at each junction, those from the junctions before it included."""
     coming: dict[str, set[str]] = {junction: set() for junction in chain}
-    leads: list[tuple[str, str]] = []
+    leads: dict[str, list[str]] = {}
     for piece in pieces:
         source, target = piece.said["source_id"], piece.said["target_id"]
         if target in coming and source in coming:
-            leads.append((source, target))
+            leads.setdefault(source, []).append(target)
         elif target in coming:
             coming[target].add(kinds[source])
-    moved = True
-    while moved:
-        moved = False
-        for source, target in leads:
-            if not coming[source] <= coming[target]:
-                coming[target] |= coming[source]
-                moved = True
+    pending = [junction for junction in chain if coming[junction]]
+    while pending:
+        junction = pending.pop()
+        for target in leads.get(junction, ()):
+            if not coming[junction] <= coming[target]:
+                coming[target] |= coming[junction]
+                pending.append(target)
     return coming

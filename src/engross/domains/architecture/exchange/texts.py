@@ -48,9 +48,11 @@ def properties_of(node: Node) -> dict[str, Texts]:
     for one in holder.all("property") if holder else ():
         texts = variants(one, "value") or [{"value": ""}]
         key = one.get("propertyDefinitionRef") or ""
-        if key in found:
-            before = found[key]
-            found[key] = [*([{"value": before}] if isinstance(before, str) else before), *texts]
-        else:
+        before = found.get(key)
+        if before is None:
             found[key] = texts[0]["value"] if len(texts) == 1 and "lang" not in texts[0] else texts
+        elif isinstance(before, str):
+            found[key] = [{"value": before}, *texts]
+        else:
+            before.extend(texts)
     return found

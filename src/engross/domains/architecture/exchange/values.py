@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from .texts import SHOWN_LANGUAGE
@@ -16,7 +17,8 @@ VALUES = "all_values"
 FIRST_SHOWN = "values"
 """Where they were kept when only the first of them was shown."""
 TEXT, NUMBER, TRUTH = "string", "number", "boolean"
-_WHOLE = re.compile(r"-?[0-9]{1,300}")
+KINDS = (TEXT, NUMBER, TRUTH, "currency", "date", "time")
+_WHOLE = re.compile(r"-?[0-9]{1,19}")
 _TRUTHS = {"true": True, "false": False}
 
 
@@ -77,18 +79,21 @@ def current(value: str, extra: Mapping[str, Any], name: str) -> list[list[Varian
 
 def _by_language(values: Sequence[Variant]) -> list[list[Variant]]:
     together: list[list[Variant]] = []
+    spoken: set[str | None] = set()
     for one in values:
-        if not together or one.get("lang") in (other.get("lang") for other in together[-1]):
+        if not together or one.get("lang") in spoken:
             together.append([])
+            spoken.clear()
+        spoken.add(one.get("lang"))
         together[-1].append(one)
     return together
 
 
 def _number(text: str) -> int | float | None:
     if _WHOLE.fullmatch(text):
-        return int(text)
+        return value if -(2**63) <= (value := int(text)) < 2**63 else None
     try:
-        value = float(text)
+        fraction = float(text)
     except ValueError:
         return None
-    return value if value - value == 0 else None
+    return fraction if isfinite(fraction) else None
