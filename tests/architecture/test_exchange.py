@@ -210,6 +210,36 @@ def test_a_view_that_came_in_can_be_looked_at(studio: Studio) -> None:
     assert errors(refused) == {"view_id": "VALIDATION_ERROR"}
 
 
+def test_a_picture_of_a_view_is_what_was_drawn(studio: Studio) -> None:
+    painted = EXCHANGE.replace(
+        '<node identifier="n-4" xsi:type="Label" x="200" y="100" w="80" h="20"><label>Hello</label></node>',
+        '<node identifier="n-4" xsi:type="Label" x="200" y="100" w="80" h="40"><label>Hello &lt;you&gt;\nthere</label>'
+        '<style><font><color r="255" g="0" b="0"/></font></style></node>'
+        '<node identifier="n-5" elementRef="e-orders" xsi:type="Element" x="300" y="300" w="60" h="30"/>',
+    )
+    painted = painted.replace(
+        '<bendpoint x="150" y="40"/>',
+        '<style lineWidth="2"><lineColor r="0" g="0" b="255"/></style><bendpoint x="150" y="140"/>',
+    )
+    model = done(take(studio, painted)).data["model"]["id"]
+    root = ElementTree.fromstring(export(studio, model, format="svg", view_id="Main"))
+    space = "{http://www.w3.org/2000/svg}"
+    boxes = [(one.get("x"), one.get("y"), one.get("fill")) for one in root.iter(f"{space}rect")]
+    assert boxes == [
+        *(("10", "10", "#b5ffff"), ("20", "20", "#b5ffff"), ("200", "10", "#b5ffff")),
+        *(("200", "100", "#ffffff"), ("300", "300", "#b5ffff")),
+    ]
+    assert [one.text for one in root.iter(f"{space}text") if one.get("fill") == "#ff0000"] == ["Hello <you>", "there"]
+    bent, straight = root.iter(f"{space}polyline")
+    assert "150.0,140.0" in str(bent.get("points"))
+    assert (bent.get("stroke"), bent.get("stroke-width")) == ("#0000ff", "2")
+    assert len(str(straight.get("points")).split()) == 2
+    studio.delete(studio.clara.architecture.get_element(ref="Ordering", model_id=model).data["element"])
+    left = ElementTree.fromstring(export(studio, model, format="svg", view_id="Main"))
+    assert len(list(left.iter(f"{space}rect"))) == 4
+    assert list(left.iter(f"{space}polyline")) == []
+
+
 def test_a_view_is_known_by_its_name_in_its_model(studio: Studio) -> None:
     model = done(take(studio, EXCHANGE)).data["model"]["id"]
     (view,) = done(studio.clara.architecture.list_views(model_id=model)).data["views"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from .canvas import Canvas, Line, Shape
 from .graphs import ENDS, Graph, Thing, in_order
 from .markup import escaped, quoted
 from .metamodel import metamodel
@@ -28,6 +29,8 @@ ARROWS: Mapping[str, str] = {
 DASHED = frozenset({"Realization", "Access", "Influence", "Flow"})
 WIDTH, HEIGHT, GAP, COLUMNS, MARGIN = 160, 60, 50, 6, 20
 LONGEST_LABEL = 28
+LONGEST_LINE = 80
+INK, PAPER = "#555", "#ffffff"
 
 
 def mermaid(graph: Graph) -> str:
@@ -55,34 +58,85 @@ def mermaid(graph: Graph) -> str:
 
 
 def svg(graph: Graph, title: str) -> str:
-    """The graph as an SVG picture: where it was drawn, else layer by layer."""
+    """The graph as an SVG picture: as it was drawn, else layer by layer."""
+    if graph.body is not None:
+        return _canvas(Canvas(graph.body, _by_id(graph.elements), _by_id(graph.relationships)), graph, title)
     places = _placed(graph)
+    corners = [(x + w, y + h) for x, y, w, h in places.values()]
     ends = _with_middles(graph, places)
-    width = max((x + w for x, y, w, h in places.values()), default=0) + MARGIN
-    height = max((y + h for x, y, w, h in places.values()), default=0) + MARGIN
+    lines = (_line(edge, ends) for edge in graph.relationships)
+    return _picture(title, corners, [*lines, *(_box(one, places[one["id"]]) for one in graph.elements)])
+
+
+def _picture(title: str, corners: Sequence[Point], drawn: Sequence[str]) -> str:
+    width = max((x for x, _ in corners), default=0) + MARGIN
+    height = max((y for _, y in corners), default=0) + MARGIN
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}"'
         f' viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" font-size="12">',
         f"<title>{escaped(_printable(title))}</title>",
         '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8"'
         ' orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" fill="#555"/></marker></defs>',
-        *(_line(edge, ends) for edge in graph.relationships),
-        *(_box(one, places[one["id"]]) for one in graph.elements),
+        *drawn,
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
 Place = tuple[float, float, float, float]
+Point = tuple[float, float]
+
+
+def _by_id(things: Iterable[Thing]) -> dict[str, Thing]:
+    return {one["id"]: one for one in things}
+
+
+def _canvas(canvas: Canvas, graph: Graph, title: str) -> str:
+    """Lines come last: the boxes around others would hide them."""
+    elements, edges = _by_id(graph.elements), _by_id(graph.relationships)
+    corners = [(x + w, y + h) for x, y, w, h in (one.place for one in canvas.shapes)]
+    corners += [point for line in canvas.lines for point in line.bends]
+    boxes = [_shape(one, elements.get(one.element_id or "")) for one in canvas.shapes]
+    return _picture(title, corners, [*boxes, *(_bent(one, edges) for one in canvas.lines)])
+
+
+def _shape(shape: Shape, element: Thing | None) -> str:
+    if element is not None:
+        return _box(element, shape.place, shape)
+    x, y, w, h = shape.place
+    fill = shape.fill or ("none" if shape.holds else PAPER)
+    lines = [_shortened(line, LONGEST_LINE) for line in (shape.label or "").splitlines()[: max(1, int(h // 15))]]
+    written = "".join(
+        f'<text x="{x + 5:g}" y="{y + 15 * (number + 1):g}"{_ink(shape)}>{escaped(line)}</text>'
+        for number, line in enumerate(lines)
+    )
+    return (
+        f'<g><rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" fill="{fill}" stroke="{shape.stroke or INK}"/>'
+        f"{written}</g>"
+    )
+
+
+def _ink(shape: Shape | None) -> str:
+    return f' fill="{shape.letters}"' if shape and shape.letters else ""
+
+
+def _bent(line: Line, edges: Mapping[str, Thing]) -> str:
+    edge = edges.get(line.relationship_id or "")
+    ends = line.source.middle, line.target.middle
+    points = [ends[0], *line.bends, ends[1]]
+    points[0] = _edge_of(*ends[0], *line.source.place[2:], *points[1])
+    points[-1] = _edge_of(*ends[1], *line.target.place[2:], *points[-2])
+    dash = ' stroke-dasharray="5 4"' if edge and edge["type"] in DASHED else ""
+    tip = ' marker-end="url(#tip)"' if edge and _has_direction(edge) else ""
+    title = f"<title>{escaped(_printable(edge.get('name') or edge['type']))}</title>" if edge else ""
+    way = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return (
+        f'<g>{title}<polyline points="{way}" fill="none" stroke="{line.stroke or INK}"'
+        f' stroke-width="{line.width}"{dash}{tip}/></g>'
+    )
 
 
 def _placed(graph: Graph) -> dict[str, Place]:
-    if graph.placed:
-        return {
-            one["id"]: (float(spot["x"]), float(spot["y"]), float(spot["w"]), float(spot["h"]))
-            for one in graph.elements
-            if (spot := graph.placed[one["id"]])
-        }
     places: dict[str, Place] = {}
     row = 0
     for layer in ("motivation", *(name for name in metamodel().layers if name != "motivation")):
@@ -114,16 +168,19 @@ def _with_middles(graph: Graph, places: Mapping[str, Place]) -> dict[str, Place]
     return found
 
 
-def _box(element: Thing, place: Place) -> str:
+def _box(element: Thing, place: Place, shape: Shape | None = None) -> str:
     x, y, w, h = place
-    fill = COLOURS[element["layer"]]
+    fill = (shape and shape.fill) or COLOURS[element["layer"]]
+    stroke = (shape and shape.stroke) or INK
+    # What is inside must not be written over.
+    line = y + 15 if shape and shape.holds else y + h / 2
     name, kind = escaped(_shortened(element["name"])), escaped(element["type"])
     return (
         f"<g><title>{escaped(_printable(element['name']))}</title>"
-        f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="3" fill="{fill}" stroke="#555"'
+        f'<rect x="{x:g}" y="{y:g}" width="{w:g}" height="{h:g}" rx="3" fill="{fill}" stroke="{stroke}"'
         f" data-element={quoted(element['id'])}/>"
-        f'<text x="{x + w / 2:g}" y="{y + h / 2:g}" text-anchor="middle">{name}</text>'
-        f'<text x="{x + w / 2:g}" y="{y + h / 2 + 15:g}" text-anchor="middle" font-size="9" fill="#555">{kind}</text>'
+        f'<text x="{x + w / 2:g}" y="{line:g}" text-anchor="middle"{_ink(shape)}>{name}</text>'
+        f'<text x="{x + w / 2:g}" y="{line + 15:g}" text-anchor="middle" font-size="9" fill="{INK}">{kind}</text>'
         "</g>"
     )
 
@@ -153,9 +210,9 @@ def _edge_of(cx: float, cy: float, w: float, h: float, x: float, y: float) -> tu
     return cx + dx * scale, cy + dy * scale
 
 
-def _shortened(text: str) -> str:
+def _shortened(text: str, longest: int = LONGEST_LABEL) -> str:
     text = _printable(text)
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def _printable(text: str) -> str:

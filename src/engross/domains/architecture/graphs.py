@@ -26,8 +26,8 @@ class Graph(NamedTuple):
     elements: list[Thing]
     relationships: list[Thing]
     truncated: bool = False
-    placed: Mapping[str, Mapping[str, float]] | None = None
-    """Where elements were drawn, by id, in a view that somebody made."""
+    body: Mapping[str, Any] | None = None
+    """How it was drawn, of a view that somebody made."""
 
 
 class Walk:
@@ -127,12 +127,11 @@ def of_types(reader: Reader, model_id: str, types: Sequence[str] | None, *, limi
 
 def drawn(reader: Reader, body: Mapping[str, Any]) -> Graph:
     """What a view shows, as somebody drew it, without what has been deleted since."""
-    placed = {node["element_id"]: node for node in body["nodes"] if node.get("element_id")}
+    placed = dict.fromkeys(node["element_id"] for node in body["nodes"] if node.get("element_id"))
     elements = find_elements(reader, placed)
     joined = {edge["relationship_id"] for edge in body["connections"] if edge.get("relationship_id")}
     edges = [one for one in relationships_of(reader, elements) if one["id"] in joined]
-    shown = {name: {key: node[key] for key in ("x", "y", "w", "h")} for name, node in placed.items()}
-    return Graph([elements[one] for one in placed if one in elements], _held(edges, elements), placed=shown)
+    return Graph([elements[one] for one in placed if one in elements], _held(edges, elements), body=body)
 
 
 def in_order(relationships: Iterable[Thing], elements: Collection[str]) -> list[Thing]:
