@@ -43,6 +43,7 @@ def test_a_name_that_the_model_has_already_is_warned_of(studio: Studio) -> None:
     for answer in both(studio, content=content, model_id="default"):
         (warning,) = told(answer, "DUPLICATE_NAME")
         assert warning["existing_element"] == {"id": known["id"], "type": "Node", "name": "Dup"}
+        assert warning["field"] == "content"
     # What is there by now, under its own id, is not there twice because it comes again.
     again = done(studio.clara.architecture.import_model(content=content, model_id="default"))
     assert told(again, "DUPLICATE_NAME") == []

@@ -18,7 +18,8 @@ Ends = tuple[str, str, str]
 
 def doubles(parcel: Parcel, standing: Standing) -> Notices:
     """A warning for every name and every relationship that there would be twice."""
-    return [*_names(parcel, standing.elements), *_relationships(parcel, standing)]
+    found = (*_names(parcel, standing.elements), *_relationships(parcel, standing))
+    return [{**one, "field": parcel.sent_as} for one in found]
 
 
 def _names(parcel: Parcel, known: Known) -> Iterator[dict[str, Any]]:
