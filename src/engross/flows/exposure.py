@@ -63,3 +63,8 @@ class Tool(NamedTuple):
     def hints(self) -> dict[str, bool]:
         """The flow's hints, with those of the exposure on top."""
         return self.flow.hints(self.exposure.overrides.get("hints"))
+
+    @classmethod
+    def unnamed(cls, flow: Flow) -> Tool:
+        """A flow that no exposure names: in no toolset, without a name to call, reached by its ref."""
+        return cls(Exposure("", "", flow.ref), flow)

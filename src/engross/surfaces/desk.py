@@ -31,7 +31,9 @@ class _View:
         self.edition = catalogue.edition
         self.listed = frozenset(_default(catalogue)) if toolsets is None else toolsets
         self.found = frozenset(catalogue.toolsets) - HIDDEN | self.listed
-        self.by_ref = {tool.flow.ref: tool for tool in reversed(catalogue.tools(self.found))}
+        named = catalogue.tools(self.found)
+        self.reached = [*named, *(Tool.unnamed(flow) for flow in _unexposed(catalogue))]
+        self.by_ref = {tool.flow.ref: tool for tool in reversed(self.reached)}
 
 
 class Desk:
@@ -72,8 +74,8 @@ class Desk:
         return [tool for tool in self.catalogue.tools(self._seen().listed) if self._may(caller, tool.flow, surface)]
 
     def reachable(self, caller: Caller, surface: Surface) -> Iterator[Tool]:
-        """Every tool that this caller can use, listed or not."""
-        return (tool for tool in self.catalogue.tools(self._seen().found) if self._may(caller, tool.flow, surface))
+        """Every tool that this caller can use, listed or not; then every flow that has none and goes by its ref."""
+        return (tool for tool in self._seen().reached if self._may(caller, tool.flow, surface))
 
     def find(self, name: str) -> Tool | None:
         """What a tool name or a ref stands for, listed or not. What is hidden is not there."""
@@ -140,7 +142,7 @@ class Desk:
         return self._is_found(flow) and self._may(caller, flow, surface)
 
     def _is_found(self, flow: Flow) -> bool:
-        return flow.ref in self._seen().by_ref or not flow.exposed
+        return flow.ref in self._seen().by_ref
 
     def _may(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         return self.office.may_call(caller, flow, surface)
@@ -164,6 +166,11 @@ def _refuse_unknown(toolsets: Collection[str], known: Sequence[str]) -> None:
         if name not in known:
             data = {"toolset": shortened(name), "did_you_mean": nearest(name, known), "allowed_values": list(known)}
             raise Failed(codes.CONFIG_INVALID, {"setting": "toolsets"}, data=data)
+
+
+def _unexposed(catalogue: Catalogue) -> Iterator[Flow]:
+    named = {exposure.ref for exposure in catalogue.exposures()}
+    return (flow for flow in catalogue if not flow.exposed and flow.ref not in named)
 
 
 def _default(catalogue: Catalogue) -> set[str]:

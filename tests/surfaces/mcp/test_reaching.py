@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
-from engross.surfaces.client import Client
+import pytest
+from mcp import MCPError
+from mcp_types import INVALID_PARAMS
+
+from engross.calls import Caller
+from engross.office.built_in import DOMAINS
+from engross.replies import codes
+from engross.surfaces.client import Client, connect
+from engross.surfaces.desk import HIDDEN
 from tests.surfaces.mcp.house import AGENT, CURATOR, VIEWER, a_book, connected, key_of, on_a_loop, server_at, told
 
 pytestmark = pytest.mark.requirement("ECO-04")
@@ -38,7 +46,7 @@ async def test_without_words_everything_is_found(clara: Client, era: str) -> Non
     async with connected(server_at(clara), era) as session:
         found = told(await session.call_tool("find_flow", {"limit": 100}))
         tools = {one["tool"] for one in found["flows"]}
-        assert found["found"] == len(tools)
+        assert found["found"] == len({one["flow"] for one in found["flows"]})
         assert {"addBook", "listProposals", "validateWrite", "count"} <= tools
         assert len(told(await session.call_tool("find_flow", {}))["flows"]) == 10
         assert told(await session.call_tool("find_flow", {"words": "zzz qqq"}))["flows"] == []
@@ -63,6 +71,48 @@ async def test_a_hidden_toolset_is_found_only_when_it_is_named(clara: Client, er
                 assert "crash" not in str(refused["suggestions"])
     async with connected(server_at(clara, toolsets=["legacy"]), era) as session:
         assert told(await session.call_tool("describe_flow", {"flow": "talk.crash"}))["tool"] == "crash"
+
+
+@pytest.mark.parametrize("caller", [AGENT, CURATOR, VIEWER], ids=["agent", "curator", "viewer"])
+@on_a_loop
+async def test_every_flow_of_every_domain_that_a_caller_may_use_is_reached(tmp_path: Path, caller: Caller) -> None:
+    with connect(tmp_path / "office", domains=",".join(DOMAINS)) as office:
+        catalogue = office.office.catalogue
+        hidden = {tool.flow.ref for tool in catalogue.tools(HIDDEN)}
+        offered = [flow for flow in catalogue if flow.ref not in hidden]
+        usable = {flow.ref: flow for flow in offered if office.office.may_call(caller, flow, "mcp-stdio")}
+        async with connected(server_at(office, caller), "2026-07-28") as session:
+            listed = {tool.name for tool in (await session.list_tools()).tools}
+            found = [
+                one
+                for flow in usable.values()
+                for one in told(await session.call_tool("find_flow", {"words": flow.title, "limit": 100}))["flows"]
+            ]
+            assert {one["flow"] for one in found} == set(usable)
+            assert {one["flow"] for one in found if one["tool"] is None} >= {"memory.list-schemas", "record.why"}
+            assert len(usable) > len(listed)
+            for ref, flow in usable.items():
+                assert told(await session.call_tool("describe_flow", {"flow": ref}))["inputSchema"] == flow.published
+                # An argument that nobody takes: what answers is the flow's own check, and nothing happens.
+                ran = told(await session.call_tool("run_flow", {"flow": ref, "arguments": {"nobody": 1}}))
+                assert ran["reply"]["code"] != codes.UNKNOWN_OPERATION, ref
+                assert ran["reply"]["reply_type"] == "I", ref
+
+
+@on_a_loop
+async def test_a_flow_without_a_tool_is_found_and_run_by_its_ref_and_is_no_tool(tmp_path: Path, era: str) -> None:
+    with connect(tmp_path / "office", domains="memory,documents") as office:
+        async with connected(server_at(office), era) as session:
+            found = told(await session.call_tool("find_flow", {"words": "schemas of memory"}))["flows"]
+            assert {"tool": None, "toolset": None, "flow": "memory.list-schemas"}.items() <= found[0].items()
+            ran = told(await session.call_tool("run_flow", {"flow": "memory.list-schemas"}))
+            assert "wallet" in {one["entity_type"] for one in ran["schemas"]}
+            near = told(await session.call_tool("run_flow", {"flow": "memory.list-schema"}))
+            assert near["suggestions"]["did_you_mean"]
+            for name in ("memory.list-schemas", ""):
+                with pytest.raises(MCPError) as refused:
+                    await session.call_tool(name, {})
+                assert refused.value.error.code == INVALID_PARAMS
 
 
 @on_a_loop
@@ -127,7 +177,7 @@ async def test_a_flow_that_is_run_dry_changes_nothing(clara: Client, era: str) -
         ("run_flow", {"flow": "getBook", "arguments": "x"}, "VALIDATION_ERROR"),
         ("run_flow", {"flow": "getBook", "principal": "clara"}, "FIELD_NOT_ALLOWED"),
         ("run_flow", {"flow": "run_flow", "arguments": {"flow": "run_flow"}}, "UNKNOWN_OPERATION"),
-        ("run_flow", {"flow": "record.erase", "arguments": {}}, "UNKNOWN_OPERATION"),
+        ("run_flow", {"flow": "record.erase", "arguments": {}}, "VALIDATION_ERROR"),
     ],
 )
 @on_a_loop

@@ -129,20 +129,21 @@ def ranked(words: str, tools: list[Tool]) -> list[Tool]:
     asked = utils.default_process(words)
 
     def score(tool: Tool) -> float:
-        named = utils.default_process(f"{tool.name} {tool.flow.name} {tool.title} {tool.exposure.toolset}")
+        room = tool.exposure.toolset or tool.flow.aggregate.namespace
+        named = utils.default_process(f"{tool.name} {tool.flow.name} {tool.title} {room}")
         told = utils.default_process(f"{tool.title} {tool.description} {WORDS[tool.flow.effect]}")
         return max(
             fuzz.token_set_ratio(asked, named),
             0.6 * fuzz.token_set_ratio(asked, told) + 0.4 * fuzz.partial_token_set_ratio(asked, named),
         )
 
-    scored = sorted(((-score(tool), tool.name, tool) for tool in tools), key=lambda found: found[:2])
+    scored = sorted(((-score(tool), tool.name or tool.flow.ref, tool) for tool in tools), key=lambda found: found[:2])
     return [tool for likeness, _, tool in scored if -likeness >= LIKENESS]
 
 
 def _unknown(visit: Visit, name: str) -> Invalid:
-    offered = {one.name: one for one in visit.reachable()}
-    close = nearest(name, offered) or nearest(name, [one.flow.ref for one in offered.values()])
+    offered = list(visit.reachable())
+    close = nearest(name, [one.name for one in offered if one.name]) or nearest(name, [one.flow.ref for one in offered])
     return Invalid(
         codes.UNKNOWN_OPERATION,
         {"operation": shortened(name)},
@@ -153,9 +154,9 @@ def _unknown(visit: Visit, name: str) -> Invalid:
 
 def _outline(tool: Tool) -> dict[str, Any]:
     return {
-        "tool": tool.name,
+        "tool": tool.name or None,
         "flow": tool.flow.ref,
-        "toolset": tool.exposure.toolset,
+        "toolset": tool.exposure.toolset or None,
         "writes": tool.flow.writes,
         "description": tool.description.partition("\n")[0],
     }

@@ -37,7 +37,7 @@ def is_modern(context: RequestContext) -> bool:
 
 def unknown_tool(visit: Visit, name: str) -> MCPError:
     """There is no such tool, as far as this caller can tell."""
-    close = nearest(name, [tool.name for tool in visit.reachable()])
+    close = nearest(name, [tool.name for tool in visit.reachable() if tool.name])
     return MCPError(INVALID_PARAMS, f"Unknown tool: {shortened(name)}", {"did_you_mean": close})
 
 
