@@ -204,10 +204,11 @@ def test_a_withdrawal_that_changed_a_value_is_told(small: Library):
     told = done(small.clara.call("memory.explain-field", {"entity_id": JOHN_ID, "field": "city"}))
     assert told["value"] == "Bern"
     assert [(one["by"], one["after"]) for one in told["changes"]] == [
-        ("withdrawn", "Bern"),
+        ("retraction", "Bern"),
         ("observed", "Basel"),
         ("observed", "Bern"),
     ]
+    assert told["changes"][0]["source_id"] == source
 
 
 @pytest.mark.parametrize("flow", ["get-entity-snapshot", "list-observations"])

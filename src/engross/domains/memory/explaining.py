@@ -3,54 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from engross.ledger import Reader, receipt_at
 
-from .commits import commit_times
+from .course import Said, changes, ever_one_with
 from .entities import Entity
 from .entity_rows import OWNED, observed_of
 from .observations import find_observation
 from .owners import owner_of
 from .places import Places
 from .records import find_record
-from .reducer import CORRECTION, Candidate, Claimed, Merged, beats, contributors, rank, reduced, winner
+from .reducer import CORRECTION, Candidate, Merged, contributors, deciders, rank, winner
 from .refusals import no_such_field
 from .rows import OBSERVATION_COLUMNS, claim_of, file_urls, number_of, origin_of
 from .schema import LAST_WRITE, Policy
 
 MOST_LOSERS = 20
-MOST_CHANGES = 20
 MOST_CLAIMS = 10_000
-
-
-class Said(NamedTuple):
-    """An observation that says something about the field."""
-
-    row: Mapping[str, Any]
-    candidate: Candidate
-
-
-class Change(NamedTuple):
-    """That a commit made another value of it."""
-
-    position: int
-    by: str
-    row: Mapping[str, Any]
-    before: Any
-    after: Any
-
-    @property
-    def place(self) -> tuple[int, str]:
-        """Where in the ledger that stands."""
-        return self.position, self.row["subject"]
-
-    @property
-    def drafted_at(self) -> str:
-        """When it was first said."""
-        return str(self.row["created_at" if self.by == "observed" else "withdrawn_at"])
 
 
 def field_source(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
@@ -108,11 +80,13 @@ def evidence(reader: Reader, row: Mapping[str, Any]) -> dict[str, Any]:
 
 def explanation(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
     """The winner, the losers, the rule that decided between them, and how the value came to be what it is."""
-    said = _said(reader, entity, field)
-    standing = [one for one in said if one.row["withdrawn_at"] is None]
     snapshot = entity.snapshot
-    if not standing:
+    if field not in entity.board:
         raise no_such_field(entity.id, field, snapshot)
+    ever = ever_one_with(reader, entity)
+    said = _said(reader, entity, field, ever)
+    own = set(entity.ids)
+    standing = [one for one in said if one.row["withdrawn_at"] is None and one.row["entity_id"] in own]
     policy = entity.schema.policies.get(field, LAST_WRITE)
     ranked = _ranked(standing, policy)
     deciding = set(contributors(entity.board[field]))
@@ -134,9 +108,9 @@ def explanation(reader: Reader, entity: Entity, field: str) -> dict[str, Any]:
             "strategy": policy.strategy,
             "tie_breaker": policy.tie_breaker,
             "schema_version": entity.schema.version,
-            "decided_by": _decided_by(winners[0].candidate, losers[0].candidate, policy) if losers else "only_claim",
+            "decided_by": _what_decided(winners, losers, policy),
         },
-        "changes": _dated(reader, _changes(said, field, policy)),
+        "changes": changes(reader, entity, field, said, ever),
     }
 
 
@@ -153,10 +127,17 @@ def ever_said(reader: Reader, ids: Sequence[str], most: int) -> list[dict[str, A
     return rows[::-1]
 
 
-def _said(reader: Reader, entity: Entity, field: str) -> list[Said]:
-    """Everything that was ever said about a field, in the order in which it came in."""
+def _said(reader: Reader, entity: Entity, field: str, ids: Sequence[str]) -> list[Said]:
+    """What was said about a field, in the order in which it came in: what decides, and of the rest the last."""
+    rows = ever_said(reader, ids, MOST_CLAIMS)
+    if len(rows) == MOST_CLAIMS:
+        known = {row["id"] for row in rows}
+        old = (
+            find_observation(reader, entity.ids, *key) for key in deciders(entity.board[field]) if key[0] not in known
+        )
+        rows = [*(row for row in old if row is not None), *rows]
     found: list[Said] = []
-    for row in ever_said(reader, entity.ids, MOST_CLAIMS):
+    for row in rows:
         fields = orjson.loads(row["fields"])
         if field in fields and (fields[field] is not None or row["priority"] >= CORRECTION):
             claim = claim_of(row)
@@ -167,6 +148,12 @@ def _said(reader: Reader, entity: Entity, field: str) -> list[Said]:
 def _ranked(said: Sequence[Said], policy: Policy) -> list[Said]:
     by_id = sorted(said, key=lambda one: one.candidate.id)
     return sorted(by_id, key=lambda one: rank(one.candidate, policy), reverse=True)
+
+
+def _what_decided(winners: Sequence[Said], losers: Sequence[Said], policy: Policy) -> str:
+    if len(winners) > 1:
+        return "merged"
+    return _decided_by(winners[0].candidate, losers[0].candidate, policy) if losers else "only_claim"
 
 
 def _decided_by(winner_: Candidate, loser: Candidate, policy: Policy) -> str:
@@ -202,58 +189,3 @@ def _told(reader: Reader, said: Said, field: str, *, whole: bool = False) -> dic
     if (span := Places(reader).of(row).get(field)) is not None:
         told["span"] = span
     return {**told, "source_record": source_record(reader, row), "fact": evidence(reader, row)}
-
-
-def _dated(reader: Reader, changes: Sequence[Change]) -> list[dict[str, Any]]:
-    """Changes with the times at which they were committed."""
-    times = commit_times(reader, [change.place for change in changes])
-    return [
-        {
-            "time": times.get(change.position, change.drafted_at),
-            "by": change.by,
-            "observation_id": change.row["id"],
-            "before": change.before,
-            "after": change.after,
-        }
-        for change in changes
-    ]
-
-
-def _changes(said: Sequence[Said], field: str, policy: Policy) -> list[Change]:
-    """When the value became another one, the last time first: by what was said, or by what was withdrawn."""
-    moments = [(one.row["position"], "observed", place, one) for place, one in enumerate(said)]
-    moments += [
-        (one.row["withdrawn_position"], "withdrawn", place, one)
-        for place, one in enumerate(said)
-        if one.row["withdrawn_position"] is not None
-    ]
-    standing: dict[str, Said] = {}
-    value: Any = None
-    holder: Candidate | None = None
-    changes: list[Change] = []
-    for position, what, _, one in sorted(moments, key=lambda moment: moment[:3]):
-        if what == "observed":
-            standing[one.candidate.id] = one
-            if policy.strategy != "merge_array" and holder is not None and not beats(one.candidate, holder, policy):
-                continue
-        else:
-            standing.pop(one.candidate.id, None)
-        holder = _ranked(list(standing.values()), policy)[0].candidate if standing else None
-        new = _value(standing, field, policy) if policy.strategy == "merge_array" else holder and holder.value
-        if new != value:
-            changes.append(Change(position, what, one.row, value, new))
-            value = new
-    return changes[: -MOST_CHANGES - 1 : -1]
-
-
-def _value(standing: Mapping[str, Said], field: str, policy: Policy) -> Any:
-    claims = [
-        Claimed(one.id, one.at, one.priority, one.specificity, {field: one.value})
-        for one in (said.candidate for said in standing.values())
-    ]
-    held = reduced(claims, {field: policy}).get(field)
-    if isinstance(held, Merged):
-        from .reducer import snapshot_of
-
-        return snapshot_of({field: held}).get(field)
-    return held.value if held is not None else None

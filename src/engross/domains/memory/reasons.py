@@ -24,7 +24,7 @@ from .observations import find_observation
 from .owners import owner_of
 from .places import Places
 from .records import find_record
-from .reducer import Candidate, Merged, contributors, winner
+from .reducer import deciders
 from .refusals import LOOK_FOR_IT, malformed, no_such_field, raise_all
 
 OBSERVED = "Observed"
@@ -111,16 +111,9 @@ def _deciding(entity: Entity, field: str | None) -> dict[tuple[str, str], list[s
         raise no_such_field(entity.id, field, entity.snapshot)
     deciding: dict[tuple[str, str], list[str]] = {}
     for name in sorted(entity.board) if field is None else (field,):
-        for key in _deciders(entity.board[name]):
+        for key in deciders(entity.board[name]):
             deciding.setdefault(key, []).append(name)
     return deciding
-
-
-def _deciders(held: Candidate | Merged) -> list[tuple[str, str]]:
-    if not isinstance(held, Merged) or held.over is not None:
-        return [winner(held)]
-    instants = {element.id: element.at for element in held.elements.values()}
-    return [(identifier, instants[identifier]) for identifier in contributors(held)]
 
 
 def _found(

@@ -112,6 +112,14 @@ def contributors(held: Candidate | Merged) -> list[str]:
     return list(dict.fromkeys(element.id for element in told or in_order(held)))
 
 
+def deciders(held: Candidate | Merged) -> list[tuple[str, str]]:
+    """The ids and instants of the observations that a field's value comes from, the newest first."""
+    if not isinstance(held, Merged) or held.over is not None:
+        return [winner(held)]
+    instants = {element.id: element.at for element in held.elements.values()}
+    return [(identifier, instants[identifier]) for identifier in contributors(held)]
+
+
 def winner(held: Candidate | Merged) -> tuple[str, str]:
     """The id and the instant of the observation that decides, or for a list of its newest contributor."""
     if isinstance(held, Merged):

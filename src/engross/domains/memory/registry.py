@@ -14,11 +14,19 @@ from .shipped_schemas import shipped_schema
 
 ACTIVE = "SELECT definition FROM memory_schemas WHERE tenant = :tenant AND entity_type = :entity_type AND active = 1"
 
+VERSIONS = "SELECT schema_version, definition FROM memory_schemas WHERE tenant = :tenant AND entity_type = :entity_type"
+
 
 def own_schema(reader: Reader, entity_type: str) -> EntitySchema | None:
     """The active schema that the tenant registered for a type, if it did."""
     row = reader.row(ACTIVE, entity_type=entity_type)
     return None if row is None else EntitySchema.from_data(orjson.loads(row["definition"]))
+
+
+def versions_of(reader: Reader, entity_type: str) -> dict[str, EntitySchema]:
+    """The schemas that the tenant registered for a type, active or not, by their versions."""
+    rows = reader.rows(VERSIONS, entity_type=entity_type)
+    return {row["schema_version"]: EntitySchema.from_data(orjson.loads(row["definition"])) for row in rows}
 
 
 def own_schemas(reader: Reader, entity_types: Iterable[str]) -> dict[str, EntitySchema]:
