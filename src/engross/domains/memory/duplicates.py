@@ -24,6 +24,8 @@ WEIGHTS: Mapping[str, float] = {
 }
 """How much it says that two entities share an identifier."""
 ALIKE, SIMILAR = 0.5, 0.4
+BUT_FOR_TITLES = "same_name_without_titles"
+"""Titles and legal forms apart, the two are called the same."""
 LIKE_ENOUGH = 85
 MOST_SHARED = 20
 SCANNED = 500
@@ -67,7 +69,7 @@ def candidates_for(reader: Reader, entity: Entity, most: int) -> list[Pair]:
         for other in _under(reader, term):
             if other.id != entity.id and other.type == entity.type:
                 others[other.id] = other
-                reasons.setdefault(other.id, []).append(Reason(f"same_{kind}", WEIGHTS.get(kind, ALIKE)))
+                reasons.setdefault(other.id, []).append(_shared(kind))
     for hit in search(reader, entity.name, most=most * 2, entity_type=entity.type).best:
         if hit.entity.id != entity.id:
             others.setdefault(hit.entity.id, hit.entity)
@@ -98,9 +100,13 @@ def _pairs(group: list[Entity]) -> Iterable[Pair]:
             if first.type == second.type:
                 mine = set(_shared_terms(first))
                 shared = [term.partition("=")[0] for term in _shared_terms(second) if term in mine]
-                reasons = [Reason(f"same_{kind}", WEIGHTS.get(kind, ALIKE)) for kind in dict.fromkeys(shared)]
+                reasons = [_shared(kind) for kind in dict.fromkeys(shared)]
                 # The group is in the order of ids, and so is the pair.
                 yield Pair(first, second, (*reasons, *_likeness(first, second)))
+
+
+def _shared(kind: str) -> Reason:
+    return Reason(BUT_FOR_TITLES, ALIKE) if kind == "alike" else Reason(f"same_{kind}", WEIGHTS[kind])
 
 
 def _shared_terms(entity: Entity) -> list[str]:
