@@ -75,6 +75,42 @@ def test_versions_never_change_and_are_listed(small: Library):
     assert missing.message_key == "SCHEMA_NOT_FOUND"
 
 
+@pytest.mark.requirement("MEM-31")
+def test_what_is_listed_can_be_sent_back_and_says_the_same_elsewhere(library: Library):
+    done(library.clara.call("memory.register-schema", NOTE))
+    (listed,) = done(library.clara.call("memory.list-schemas", {"entity_type": "note"}))["schemas"]
+    assert library.clara.call("memory.register-schema", listed).message_key == "NO_EFFECT"
+    elsewhere = library.at("elsewhere").clara
+    done(elsewhere.call("memory.register-schema", listed))
+    assert done(elsewhere.call("memory.list-schemas", {"entity_type": "note"}))["schemas"] == [listed]
+    (wallet,) = done(elsewhere.call("memory.list-schemas", {"entity_type": "wallet"}))["schemas"]
+    own = done(elsewhere.call("memory.register-schema", {**wallet, "schema_version": "1.1"}))
+    assert own["reducer_config"] == wallet["reducer_config"]
+    for odd in ({**listed, "fields": {}}, {**listed, "schema_definition": 1}, {**listed, "reducer_config": []}):
+        assert elsewhere.call("memory.register-schema", odd).message_key in ("UNKNOWN_FIELD", "VALIDATION_ERROR")
+
+
+@pytest.mark.requirement("MEM-31")
+def test_whoever_decides_about_a_schema_sees_which_version_follows_which_and_what_it_decides(library: Library):
+    wish = {"entity_type": "note", "schema_version": "1.0"}
+    done(library.clara.call("memory.register-schema", NOTE))
+    done(library.clara.call("memory.register-schema", {**NOTE, "schema_version": "1.1", "merge_policies": {}}))
+    asked = library.clara.call("memory.activate-schema", wish).data["diff"][0]["fields"]
+    policies = {name: {**policy, "tie_breaker": "observed_at"} for name, policy in NOTE["merge_policies"].items()}
+    assert asked == {"active": {"from": None, "to": "1.0"}, "merge_policies": {"from": {}, "to": policies}}
+    proposed = library.agent.call("memory.activate-schema", wish).data["proposal"]["id"]
+    seen = done(library.clara.call("proposals.get-proposal", {"proposal_id": proposed}))["diff"][0]["fields"]
+    assert seen == asked
+    activate(library, "1.0")
+    again = library.clara.call("memory.activate-schema", {**wish, "schema_version": "1.1"}).data
+    assert again["diff"][0]["fields"]["active"] == {"from": "1.0", "to": "1.1"}
+    assert "1.0" in again["diff_text"]
+    assert library.clara.office.rebuild("main").same
+    assert library.clara.call("memory.activate-schema", {**wish, "schema_version": "one"}).message_key == (
+        "VALIDATION_ERROR"
+    )
+
+
 @pytest.mark.parametrize(
     "change",
     [

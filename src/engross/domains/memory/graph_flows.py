@@ -1,6 +1,5 @@
 """Relating entities, and looking around."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -18,15 +17,13 @@ from .entities import Entity, find_entities, require_entity
 from .graph import MOST_ENTITIES, around_entity, around_record, related
 from .ids import RECORD_ID, entity_id, relationship_id
 from .owners import owner_of
-from .refusals import malformed, raise_all
+from .refusals import called, malformed, raise_all
 from .relating import ACYCLIC, RELATIONSHIP_TYPES, Edge, between, edges_at
 from .rows import relationship_of
 from .ways import Ways
 
 JOHN_ID = entity_id("person", "John Doe")
 MOST_METADATA = 20_000
-_WORD = re.compile(r"[A-Za-z_]{1,40}")
-"""What may be repeated in a refusal: a word that was meant as a type, and nothing longer."""
 REFERS: Mapping[str, object] = {
     "relationship_type": "REFERS_TO",
     "source_entity_id": JOHN_ID,
@@ -253,7 +250,7 @@ def _known_types(types: Sequence[str], field: str) -> list[str]:
         if kind not in RELATIONSHIP_TYPES:
             raise Invalid(
                 codes.INVALID_RELATIONSHIP_TYPE,
-                {"type": kind if _WORD.fullmatch(kind) else "this"},
+                {"type": called(kind, "This")},
                 field=field,
                 suggestions={
                     "did_you_mean": nearest(kind.upper(), RELATIONSHIP_TYPES),

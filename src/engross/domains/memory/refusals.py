@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,12 +10,25 @@ from engross.flows import nearest
 from engross.replies import Invalid, Issue, codes
 
 LOOK_FOR_IT = "Look it up with get_entity_by_identifier or search_memory."
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+"""What may be repeated in a refusal: a word that fields or types are called by, and nothing longer."""
+
+
+def called(name: str, otherwise: str = "of that name") -> str:
+    """A name as a refusal may repeat it: what is no single word may be anything, a person's address too."""
+    return name if _WORD.fullmatch(name) else otherwise
 
 
 def malformed(pointer: str, problem: str, hint: str | None = None, **details: Any) -> Issue:
     """Something that only the domain can see is wrong with the shape of a call."""
     code = codes.VALIDATION_ERROR  # reply-lint: L7 because a schema cannot say it, and the fault is one of shape
     return Issue(code, {"problem": problem}, pointer, details or None, {"hint": hint} if hint else None)
+
+
+def unfit(at: str, kind: str) -> Issue:
+    """A value is of another type than the schema of the entity's type says."""
+    article = "an" if kind[0] in "aeiou" else "a"
+    return malformed(at, f"the schema of the type wants {article} {kind} here", expected=kind)
 
 
 def too_many(pointer: str, what: str, limit: int, actual: int, hint: str) -> Issue:
@@ -34,7 +48,7 @@ def no_such_field(identifier: str, field: str, known: Iterable[str]) -> Invalid:
     names = sorted(known)
     return Invalid(
         codes.FIELD_NOT_FOUND,
-        {"id": identifier, "field": field[:80]},
+        {"id": identifier, "field": called(field)},
         field="field",
         suggestions={"did_you_mean": nearest(field, names), "allowed_values": names[:100]},
     )

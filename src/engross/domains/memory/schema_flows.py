@@ -8,15 +8,16 @@ import orjson
 from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described, Example
+from engross.flows.pointer import pointer
 from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, Issue, codes
 
 from .arguments import Answered, EntityType
 from .erasing import SCHEMA
-from .refusals import malformed, raise_all
-from .registry import schema_for
+from .refusals import called, malformed, raise_all
+from .registry import own_schema
 from .schema import FIELD_TYPES, STRATEGIES, TIE_BREAKERS, EntitySchema
-from .shipped_schemas import shipped_schemas
+from .shipped_schemas import shipped_schema, shipped_schemas
 from .structured_flows import ENTITY_TYPE, PRINTABLE
 from .ways import Ways
 
@@ -28,6 +29,8 @@ NOTE: Mapping[str, object] = {
     "fields": {"name": {"type": "string", "required": True}, "tags": {"type": "array"}},
     "merge_policies": {"tags": {"strategy": "merge_array"}, "name": {"strategy": "highest_priority"}},
 }
+LISTED = ("schema_definition", "reducer_config", "active", "shipped")
+"""How a schema is told of where it is listed, beside its type and version."""
 Version = Annotated[str, Described("As 1.0, 1.1 or 2.0.", minLength=3, maxLength=13)]
 
 
@@ -60,6 +63,7 @@ def add_schema_flows(memory: Aggregate, ways: Ways) -> None:
         effect="create",
         tier=2,
         exposed=False,
+        normaliser=_as_listed,
         answers=None,
         examples=[
             Example("A schema for notes", NOTE, reply="CREATED"),
@@ -109,6 +113,16 @@ def add_schema_flows(memory: Aggregate, ways: Ways) -> None:
         return {"schemas": found, "total": len(found)}
 
 
+def _as_listed(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """A schema may come as `list_schemas` shows it, too: what is listed can be sent back, here or elsewhere."""
+    definition, config = arguments.get("schema_definition"), arguments.get("reducer_config", {})
+    if "fields" in arguments or not isinstance(definition, Mapping) or not isinstance(config, Mapping):
+        return arguments, []
+    told = {name: value for name, value in arguments.items() if name not in LISTED}
+    parts = {"fields": definition.get("fields", {}), "merge_policies": config.get("merge_policies", {})}
+    return {**parts, **told}, []
+
+
 def _registered(unit: Unit, arguments: RegisterSchema) -> Answered:
     raise_all(list(_problems(arguments)))
     kind, version = arguments["entity_type"], arguments["schema_version"]
@@ -133,38 +147,62 @@ def _problems(arguments: RegisterSchema) -> Iterator[Issue]:
     if not ENTITY_TYPE.fullmatch(arguments["entity_type"]):
         yield malformed("/entity_type", "this is no name of a type")
     if not VERSION.fullmatch(arguments["schema_version"]):
-        yield malformed("/schema_version", "a version is two numbers with a point between them", "As 1.0.")
+        yield _no_version()
     for name, field in arguments["fields"].items():
         if not PRINTABLE.fullmatch(name) or not isinstance(field, Mapping) or field.get("type") not in FIELD_TYPES:
-            yield malformed(f"/fields/{name}", "a field has a name and a type", allowed_values=list(FIELD_TYPES))
+            yield malformed(
+                pointer(("fields", name)), "a field has a name and a type", allowed_values=list(FIELD_TYPES)
+            )
     for name, policy in arguments["merge_policies"].items():
         if name not in arguments["fields"]:
-            yield malformed(f"/merge_policies/{name}", "there is no such field in the schema")
+            yield malformed(pointer(("merge_policies", name)), "there is no such field in the schema")
         elif not isinstance(policy, Mapping) or policy.get("strategy") not in STRATEGIES:
-            yield malformed(f"/merge_policies/{name}", "this is no strategy", allowed_values=list(STRATEGIES))
+            yield malformed(pointer(("merge_policies", name)), "this is no strategy", allowed_values=list(STRATEGIES))
         elif policy.get("tie_breaker", "observed_at") not in TIE_BREAKERS:
-            yield malformed(f"/merge_policies/{name}", "this is no tie breaker", allowed_values=list(TIE_BREAKERS))
+            yield malformed(
+                pointer(("merge_policies", name)), "this is no tie breaker", allowed_values=list(TIE_BREAKERS)
+            )
+
+
+def _no_version() -> Issue:
+    return malformed("/schema_version", "a version is two numbers with a point between them", "As 1.0.")
 
 
 def _activated(unit: Unit, arguments: ActivateSchema) -> Answered:
     kind, version = arguments["entity_type"], arguments["schema_version"]
+    if not VERSION.fullmatch(version):
+        raise_all([_no_version()])
     row = _row(unit, kind, version)
     if row is None:
         raise Invalid(
             codes.SCHEMA_NOT_FOUND,
-            {"entity_type": kind, "schema_version": version},
+            {"entity_type": called(kind), "schema_version": version},
             field="schema_version",
             suggestions={"hint": "Register it first."},
         )
     if row["active"]:
         return {**_shown(row), "entities_decided_anew": 0}
-    wanted = EntitySchema.from_data(orjson.loads(row["definition"]))
-    otherwise = schema_for(unit, kind).policies != wanted.policies
+    wanted, own = EntitySchema.from_data(orjson.loads(row["definition"])), own_schema(unit, kind)
+    held = own or shipped_schema(kind)
+    otherwise = held.policies != wanted.policies
     concerned = _concerned(unit, kind) if otherwise else 0
     subject = f"{SCHEMA}/{kind}"
-    said = {"entity_type": kind, "schema_version": version, "decides_otherwise": otherwise}
-    unit.append("SchemaActivated", subject, last_version(unit, "memory", subject), said, fields=["active"])
+    said = {"entity_type": kind, "schema_version": version, "decides_otherwise": otherwise, **_in_force(wanted)}
+    unit.append(
+        "SchemaActivated",
+        subject,
+        last_version(unit, "memory", subject),
+        said,
+        # Of the one that comes with the domain, the version says nothing: it counts by itself.
+        before=_in_force(held) if own is not None else {**_in_force(held), "active": None},
+        fields=["active", "merge_policies"],
+    )
     return {**_shown(row), "active": True, "entities_decided_anew": concerned}
+
+
+def _in_force(schema: EntitySchema) -> dict[str, Any]:
+    """What whoever decides about a schema sees of it: the version, and how fields are decided."""
+    return {"active": schema.version, **schema.as_data()["reducer_config"]}
 
 
 def _concerned(unit: Unit, kind: str) -> int:

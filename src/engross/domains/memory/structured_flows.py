@@ -20,7 +20,7 @@ from .owners import owner_of
 from .places import STRUCTURED
 from .records import record_with_content, runs_of
 from .reducer import CORRECTION
-from .refusals import malformed, raise_all, too_many
+from .refusals import malformed, raise_all, too_many, unfit
 from .registry import own_schemas
 from .schema import EntitySchema, missing_fields, unfit_fields, unknown_fields
 from .ways import Ways
@@ -136,8 +136,7 @@ def _unfit(observed: Sequence[ObservedEntity], schemas: Mapping[str, EntitySchem
         if schema is None:
             continue
         for name, kind in unfit_fields(schema, one.fields):
-            where, problem = pointer(("entities", place, name)), f"the schema of the type wants a {kind} here"
-            issues.append(malformed(where, problem, expected=kind))
+            issues.append(unfit(pointer(("entities", place, name)), kind))
         for name in missing_fields(schema, one.fields):
             issues.append(malformed(pointer(("entities", place, name)), "the schema of the type requires it"))
     return issues[:MOST_ISSUES]

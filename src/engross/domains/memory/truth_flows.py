@@ -30,8 +30,9 @@ from .moments import asked_instant
 from .observations import observations_of
 from .observing import Claim, Weight, observe_alone
 from .reducer import CORRECTION, correction_of, element_key
-from .refusals import malformed, raise_all
+from .refusals import malformed, raise_all, unfit
 from .rows import observation_of
+from .schema import unfit_fields
 from .structured_flows import PRINTABLE
 from .ways import Ways
 
@@ -268,6 +269,7 @@ def _corrected(unit: Unit, arguments: Correct) -> Answer:
     if field == "entity_type":
         hint = "State it anew under the right type, and retract the source that has it wrong."
         raise_all([malformed("/field", "an entity's type is no field of it", hint)])
+    raise_all([unfit("/value", kind) for _, kind in unfit_fields(entity.schema, {field: value})])
     standing = correction_of(entity.board.get(field))
     if standing is not None and element_key(standing.value) == element_key(value):
         return Answer(_correction(standing.id, entity.id, field, value))
