@@ -149,6 +149,26 @@ def test_an_agent_proposes_a_merge_and_a_dry_run_previews_it(library: Library):
 
 
 @pytest.mark.requirement("MEM-22")
+def test_a_dry_run_of_a_merge_shows_what_becomes_of_the_survivor(library: Library):
+    jane = person(library.clara, "Jane Doe", city="Bern", age=40)
+    library.offices.clock.pass_(minutes=1)
+    doctor = person(library.clara, "Dr. Jane Doe", city="Basel", role="surgeon")
+    wish = {"from_entity_id": doctor, "to_entity_id": jane}
+    for client in (library.clara, library.agent):
+        told = client.call("memory.merge-entities", wish, dry_run=True).data["answer"]["difference"]
+        assert {name: one["value"] for name, one in told["added"].items()} == {"role": "surgeon"}
+        assert {name: (one["before"], one["after"]) for name, one in told["changed"].items()} == {
+            "city": ("Bern", "Basel"),
+            "name": ("Jane Doe", "Dr. Jane Doe"),
+        }
+        assert told["removed"] == {}
+    # What is kept of a merge does not hold what sources said.
+    proposed = library.agent.call("memory.merge-entities", wish).data["proposal"]["id"]
+    assert "surgeon" not in str(done(library.clara.call("proposals.get-proposal", {"proposal_id": proposed})))
+    assert "difference" not in merge(library.clara, doctor, jane)
+
+
+@pytest.mark.requirement("MEM-22")
 def test_whoever_decides_about_a_merge_sees_into_what_and_why(small: Library):
     doctor, jane = person(small.clara, "Dr. Jane Doe"), person(small.clara, "Jane Doe")
     wish = {"from_entity_id": doctor, "to_entity_id": jane, "merge_reason": "the same person"}

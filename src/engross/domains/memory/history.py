@@ -16,7 +16,7 @@ from .commits import known_then, was_merged
 from .entities import Entity, find_entity, own_row
 from .entity_rows import OBSERVED_OF, OWNED
 from .owners import owner_of
-from .reducer import Board, Policies, merge, provenance_of, reduced, snapshot_of
+from .reducer import Board, Policies, element_key, merge, provenance_of, reduced, snapshot_of
 from .refusals import no_such_entity
 from .registry import schema_for
 from .rows import CLAIM_COLUMNS, claim_of
@@ -75,6 +75,28 @@ def held_at(reader: Reader, entity: Entity, at: str) -> Held:
         count += observations
         last = max(last, _last_observed(reader, owner, row["id"], at) or "")
     return Held(entity.id, entity.schema, board, count, last or None)
+
+
+def difference(earlier: Held, later: Held) -> dict[str, Any]:
+    """What came, went and changed between the one and the other, field by field."""
+    old, new = earlier.snapshot, later.snapshot
+    was, now = earlier.provenance, later.provenance
+    return {
+        "added": {name: {"value": new[name], "observation_id": now[name]} for name in new if name not in old},
+        "removed": {name: {"value": old[name], "observation_id": was[name]} for name in old if name not in new},
+        "changed": {
+            name: {
+                "before": old[name],
+                "after": new[name],
+                "observation_id_before": was[name],
+                "observation_id_after": now[name],
+            }
+            for name in new
+            if name in old and element_key(old[name]) != element_key(new[name])
+        },
+        "observations_before": earlier.observations,
+        "observations_after": later.observations,
+    }
 
 
 def _held_as_known(reader: Reader, entity_id: str, at: str | None, known: str) -> Held:

@@ -10,8 +10,9 @@ from engross.ledger import Unit, last_version
 from engross.replies import Invalid, codes
 
 from .arguments import Answered, EntityId, UserId
-from .entities import own_row, require_id
+from .entities import own_row, require_entity, require_id
 from .entity_rows import entity_rows
+from .history import difference, held_now
 from .identity import below
 from .ids import entity_id
 from .owners import owner_of
@@ -97,6 +98,8 @@ def _merged(unit: Unit, arguments: MergeEntities) -> Answered:
         raise_all([malformed("/to_entity_id", "the two are of different types", hint, from_type=source["type"])])
     owner = owner_of(unit.context)
     moved = _observations(unit, owner, source["id"])
+    # Only a dry run looks: an answer that is kept must not keep what may be erased one day.
+    before = held_now(require_entity(unit, target["id"])) if unit.context.dry_run else None
     said: dict[str, Any] = {
         "owner": owner,
         "from_id": source["id"],
@@ -113,13 +116,17 @@ def _merged(unit: Unit, arguments: MergeEntities) -> Answered:
         before={"to_id": None},
         fields=["to_id", "reason"],
     )
-    answer = {
+    answer: dict[str, Any] = {
         "from_entity_id": source["id"],
         "to_entity_id": target["id"],
         "observations_moved": moved,
         "merged_at": unit.now,
     }
-    return {**answer, "merge_reason": reason} if reason else answer
+    if reason:
+        answer["merge_reason"] = reason
+    if before is not None:
+        answer["difference"] = difference(before, held_now(require_entity(unit, target["id"])))
+    return answer
 
 
 def _unmerged(unit: Unit, identifier: str) -> Answered:

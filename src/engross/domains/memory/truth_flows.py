@@ -25,7 +25,7 @@ from .arguments import (
 )
 from .entities import require_entity, require_id
 from .explaining import explanation, field_source
-from .history import Held, held, held_now
+from .history import Held, difference, held, held_now
 from .moments import asked_instant
 from .observations import observations_of
 from .observing import Claim, Weight, observe_alone
@@ -143,7 +143,7 @@ def _add_snapshot(memory: Aggregate) -> None:
             held(reader, identifier, moment, None) if by == "observed" else held(reader, identifier, None, moment)
             for moment in (first, last)
         )
-        return {"entity_id": later.entity_id, "before": first, "after": last, "by": by, **_difference(earlier, later)}
+        return {"entity_id": later.entity_id, "before": first, "after": last, "by": by, **difference(earlier, later)}
 
 
 def _add_sources(memory: Aggregate) -> None:
@@ -235,27 +235,6 @@ def _snapshot(found: Held, entity_type: str, computed_at: str) -> dict[str, Any]
         "computed_at": computed_at,
         "observation_count": found.observations,
         "last_observation_at": found.last_observed_at,
-    }
-
-
-def _difference(earlier: Held, later: Held) -> dict[str, Any]:
-    old, new = earlier.snapshot, later.snapshot
-    was, now = earlier.provenance, later.provenance
-    return {
-        "added": {name: {"value": new[name], "observation_id": now[name]} for name in new if name not in old},
-        "removed": {name: {"value": old[name], "observation_id": was[name]} for name in old if name not in new},
-        "changed": {
-            name: {
-                "before": old[name],
-                "after": new[name],
-                "observation_id_before": was[name],
-                "observation_id_after": now[name],
-            }
-            for name in new
-            if name in old and element_key(old[name]) != element_key(new[name])
-        },
-        "observations_before": earlier.observations,
-        "observations_after": later.observations,
     }
 
 
