@@ -177,7 +177,7 @@ def test_a_value_changes_when_it_is_approved_and_not_when_it_is_drafted(small: L
     retracted = instant(clock())
     changes = done(small.clara.call("memory.explain-field", {"entity_id": ANN_ID, "field": "city"}))["changes"]
     assert [(one["before"], one["by"], one["time"]) for one in changes[:2]] == [
-        ("Basel", "withdrawn", retracted),
+        ("Basel", "retraction", retracted),
         ("Bern", "observed", direct),
     ]
     assert len(changes) == 3
