@@ -394,7 +394,7 @@ def test_fact_handlers_are_registered_once() -> None:
     with pytest.raises(FlowDefinitionError):
         shelf.erases(nothing)
     with pytest.raises(FlowDefinitionError):
-        shelf.keeps(nothing)
+        shelf.keeps(keep)
 
 
 @pytest.mark.parametrize("fact_type", ["Erased", "Reached"])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engross.domains.memory.ids import entity_id
+from engross.domains.memory.tables import MIGRATIONS
+from engross.ledger import LEDGER_ROOM
+from engross.store import STORE_ROOM, Reading, Transaction, open_store, room
 from tests.memory.kept import Library, done
 from tests.memory.people import (
     confirmed,
@@ -184,3 +189,56 @@ def test_a_schema_is_erased_whatever_its_type_is_called(small: Library, kind: st
     assert fields(small.clara, noted)["tags"] == ["y"]
     assert done(small.clara.call("memory.list-schemas", {"entity_type": kind}))["total"] == 0
     assert rebuilt(small)
+
+
+def rows_of(table: str, key: str, reading: Reading) -> list[dict[str, Any]]:
+    """All rows of a table, in order."""
+    return reading.rows(f"SELECT * FROM {table} WHERE tenant = :tenant ORDER BY {key}", {})
+
+
+def test_a_store_in_which_the_erased_still_speak_is_mended(
+    small: Library, store_kind: str, tmp_path: Path, request: Any
+):
+    ids, sources = told(small, "ABCDEFG")
+    for source, target in ("AB", "BC", "DE", "FG"):
+        merge(small.clara, ids[source], ids[target])
+    retract(small.clara, sources["D"])
+    for name in "CE":
+        erase(small, sources[name])
+    tables = {"memory_redirects": "from_id", "memory_entities": "id", "memory_directory": "entity_id"}
+    mended = {table: small.rows(f"SELECT * FROM {table} ORDER BY {key}") for table, key in tables.items()}
+    broken = {ids["A"]: ids["C"], ids["B"]: ids["C"], ids["D"]: ids["E"]}
+    assert {row["entity_id"] for row in mended["memory_directory"]} == {ids["B"], ids["G"]}
+    assert {row["id"]: row["survivor_id"] for row in mended["memory_entities"]} == {
+        **{ids["A"]: ids["B"], ids["B"]: None, ids["D"]: ""},
+        **{ids["F"]: ids["G"], ids["G"]: None},
+    }
+
+    def before(table: str, row: dict[str, Any]) -> dict[str, Any] | None:
+        """The row as it was left by a program that let the erased speak."""
+        one = row[tables[table]]
+        if table == "memory_directory":
+            return None if one in broken else row
+        merged_at = "2026-11-16T09:08:00.000000Z" if table == "memory_entities" else row["merged_at"]
+        absorbed = {"absorbed": 0, "merged_at": merged_at} if table == "memory_entities" else {}
+        return {**row, "survivor_id": broken[one], **absorbed} if one in broken else row
+
+    def fill(transaction: Transaction) -> None:
+        for table, rows in mended.items():
+            for row in filter(None, (before(table, row) for row in rows)):
+                held = {name: value for name, value in row.items() if name != "tenant"}
+                places = ", ".join(f":{name}" for name in held)
+                transaction.execute(f"INSERT INTO {table} (tenant, {', '.join(held)}) VALUES (:tenant, {places})", held)
+
+    where = request.getfixturevalue("postgres_dsn") if store_kind == "postgres" else tmp_path / "old.db"
+    house = [*STORE_ROOM, *LEDGER_ROOM]
+    old = open_store(where, [*house, *room("memory", MIGRATIONS[:2])])
+    for tenant in ("main", "other"):
+        old.write(tenant, fill)
+    old.close()
+    new = open_store(where, [*house, *room("memory", MIGRATIONS)])
+    for tenant in ("main", "other"):
+        for table, key in tables.items():
+            found = new.read(tenant, partial(rows_of, table, key))
+            assert found == [{**row, "tenant": tenant} for row in mended[table]], table
+    new.close()

@@ -353,10 +353,51 @@ ALTER TABLE memory_records NO FORCE ROW LEVEL SECURITY;
 ALTER TABLE memory_records FORCE ROW LEVEL SECURITY;
 """,
 }
+SPEAKING = """
+WITH RECURSIVE way (tenant, owner, id, step, place) AS (
+    SELECT tenant, owner, from_id, 0, from_id FROM memory_redirects WHERE ended_at IS NULL
+    UNION ALL
+    SELECT w.tenant, w.owner, w.id, w.step + 1, r.to_id FROM way w JOIN memory_redirects r
+        ON r.tenant = w.tenant AND r.owner = w.owner AND r.from_id = w.place AND r.ended_at IS NULL),
+speaking AS (
+    SELECT w.tenant, w.owner, w.id, w.place, row_number() OVER (
+        PARTITION BY w.tenant, w.owner, w.id ORDER BY w.step DESC) AS nearness
+    FROM way w JOIN memory_entities e ON e.tenant = w.tenant AND e.owner = w.owner AND e.id = w.place)
+UPDATE memory_redirects SET survivor_id = s.place FROM speaking s
+    WHERE s.nearness = 1 AND s.tenant = memory_redirects.tenant AND s.owner = memory_redirects.owner
+    AND s.id = memory_redirects.from_id AND memory_redirects.ended_at IS NULL
+    AND memory_redirects.survivor_id <> s.place;
+UPDATE memory_entities SET survivor_id = nullif(r.survivor_id, r.from_id),
+    merged_at = CASE WHEN r.survivor_id = r.from_id THEN NULL ELSE r.merged_at END FROM memory_redirects r
+    WHERE r.tenant = memory_entities.tenant AND r.owner = memory_entities.owner AND r.from_id = memory_entities.id
+    AND r.ended_at IS NULL AND r.survivor_id <> memory_entities.survivor_id;
+UPDATE memory_entities SET absorbed = (SELECT count(*) FROM memory_redirects r
+    WHERE r.tenant = memory_entities.tenant AND r.owner = memory_entities.owner AND r.survivor_id = memory_entities.id
+    AND r.from_id <> memory_entities.id AND r.ended_at IS NULL)
+    WHERE (tenant, owner, id) IN (SELECT tenant, owner, survivor_id FROM memory_redirects WHERE ended_at IS NULL);
+UPDATE memory_entities SET survivor_id = '' WHERE survivor_id IS NULL AND observations = 0 AND absorbed = 0;
+INSERT INTO memory_directory (tenant, owner, type, born, entity_id)
+    SELECT e.tenant, e.owner, e.type, e.born, e.id FROM memory_entities e JOIN memory_redirects r
+        ON r.tenant = e.tenant AND r.owner = e.owner AND r.from_id = e.id AND r.ended_at IS NULL
+    WHERE r.survivor_id = r.from_id AND e.survivor_id IS NULL;
+"""
+"""Nobody speaks who was erased: what had been merged into such a one was found nowhere."""
+MERGED = ("memory_redirects", "memory_entities", "memory_directory")
+SPEAKERS = {
+    "sqlite": SPEAKING,
+    "postgres": "\n".join(
+        (
+            *(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY;" for table in MERGED),
+            SPEAKING,
+            *(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY;" for table in MERGED),
+        )
+    ),
+}
 
 MIGRATIONS: Sequence[tuple[str, str | Mapping[str, str]]] = [
     ("records, runs, entities, observations and what follows from them", ENTITIES),
     ("entities and observations in the order of their birth", BY_BIRTH),
     ("what payloads were made from", WHAT_PAYLOADS_NAME),
+    ("nobody speaks who was erased", SPEAKERS),
 ]
 """Steps that have run are never edited: a change is another step."""
