@@ -3,7 +3,6 @@
 from engross.flows import Aggregate
 
 from .flows import add_flows
-from .kinds import type_of
 from .metamodel import Metamodel, metamodel
 from .prompts import add_prompts
 from .state import add_appliers
@@ -19,7 +18,6 @@ def architecture(ways: Ways = USUAL_WAYS) -> Aggregate:
         "architecture", "Architecture models", dialect="architecture", tables=TABLES, migrations=MIGRATIONS
     )
     add_appliers(aggregate)
-    aggregate.classifies(type_of)
     add_flows(aggregate, ways)
     add_prompts(aggregate)
     return aggregate

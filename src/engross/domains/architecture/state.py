@@ -1,4 +1,4 @@
-"""From facts to rows: the only code that writes the state tables."""
+"""From facts to rows: the only code that writes the state tables. And what type the facts are about."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from engross.flows import Aggregate
-from engross.ledger import Fact, State
+from engross.ledger import Fact, Reader, State
 from engross.store import FOREVER
 
 from .models import CONTEXT, require_empty
@@ -45,6 +45,7 @@ KEEP_CONTEXT = (
     "INSERT INTO architecture_contexts (tenant, principal, version, model_id) VALUES (:tenant, :principal, :version,"
     " :model_id) ON CONFLICT (tenant, principal) DO UPDATE SET version = :version, model_id = :model_id"
 )
+TYPED_TABLES = ("architecture_elements", "architecture_relationships")
 ERASED_TABLES = (
     "architecture_models",
     "architecture_elements",
@@ -68,6 +69,18 @@ def add_appliers(architecture: Aggregate) -> None:
     architecture.applies("ContextSet")(_context_set)
     architecture.erases(_erased)
     architecture.keeps(require_empty)
+    architecture.classifies(_type_of)
+
+
+def _type_of(reader: Reader, subject: str) -> str | None:
+    """The type of an element or a relationship, also of one that is gone: it never changes."""
+    for table in TYPED_TABLES:
+        found = reader.value(
+            f"SELECT type FROM {table} WHERE tenant = :tenant AND id = :id ORDER BY version DESC LIMIT 1", id=subject
+        )
+        if found is not None:
+            return str(found)
+    return None
 
 
 def _model_written(state: State, fact: Fact) -> None:
