@@ -22,6 +22,7 @@ from .facets import Dialect, Effect, Facets, Kind, Posture
 from .fault import SERVER_OWNED, shortened
 from .flow import Flow
 from .limits import LIMITS, Limits
+from .misshapen import Misshapen
 from .moment import MOMENT, Moment, moment_of
 from .nearest import nearest
 from .prompt import Prompt, PromptArgument
@@ -69,6 +70,7 @@ __all__ = [
     "Later",
     "Limits",
     "Listener",
+    "Misshapen",
     "Moment",
     "NoArguments",
     "Normaliser",

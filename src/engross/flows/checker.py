@@ -22,23 +22,30 @@ _ANYTHING: Schema = {}
 class Checker:
     """A schema, compiled once."""
 
-    __slots__ = ("_compiled", "_validator", "also_allowed", "forbidden", "schema")
+    __slots__ = ("_compiled", "_validator", "also_allowed", "forbidden", "samples", "schema", "unlisted")
 
     def __init__(
         self,
         schema: Schema,
         *,
         also_allowed: tuple[str, ...] = (),
+        unlisted: frozenset[str] = frozenset(),
         forbidden: frozenset[str] = SERVER_OWNED,
+        samples: Mapping[str, Any] | None = None,
         subject: str = "schema",
     ) -> None:
-        """`also_allowed` names fields that are checked elsewhere, so that they can be suggested."""
+        """`also_allowed` names fields that are checked elsewhere, so that they can be suggested.
+
+        `unlisted` are those that pass and are never suggested; `samples` shows a good value of some fields.
+        """
         from jsonschema_rs import Draft202012Validator, RegexOptions
 
         self.schema = schema
         self._compiled = rewritten(schema, _within_64_bits)
         self.also_allowed = also_allowed
+        self.unlisted = unlisted
         self.forbidden = forbidden
+        self.samples = samples or {}
         try:
             # RegexOptions: an engine without backtracking, which no pattern can slow down.
             self._validator = Draft202012Validator(
@@ -85,12 +92,20 @@ class Checker:
             around = _at(arguments, fault.path[:-1])
             return unknown(fault, self._allowed_at(fault.path[:-1]), around, self.forbidden)
         if fault.keyword == "required":
-            return missing(fault, self._schema_at(fault.path))
-        return misfit(fault, _at(arguments, fault.path), self._schema_at(fault.path))
+            return missing(fault, self._schema_at(fault.path), self._sample_at(fault.path))
+        return misfit(fault, _at(arguments, fault.path), self._schema_at(fault.path), self._sample_at(fault.path))
 
     def _allowed_at(self, path: Path) -> list[str]:
         own = list(self._schema_at(path).get("properties", {}))
-        return own if path else [*own, *self.also_allowed]
+        return own if path else [*(name for name in own if name not in self.unlisted), *self.also_allowed]
+
+    def _sample_at(self, path: Path) -> Any:
+        found: Any = self.samples
+        for step in path:
+            if not isinstance(found, Mapping):
+                return None
+            found = found.get(step)
+        return found
 
     def _schema_at(self, path: Path) -> Mapping[str, Any]:
         schema: Mapping[str, Any] = self.schema

@@ -50,6 +50,10 @@ CONTROLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
     }
 )
+SAMPLES: Mapping[str, Any] = MappingProxyType(
+    {"client_request_id": "0198c0de-5f6a-7bcd-8ef0-123456789abc", "commit_mode": "proposal", "as_of": 1}
+)
+"""What a good value looks like, where one can be made up."""
 # A read offers `as_of` when it chooses to: only rows that keep their versions can answer it.
 READ_CONTROLS = ("proposal_id",)
 WRITE_CONTROLS = ("client_request_id", "commit_mode", "proposal_id", "reason", "confirm_token")
@@ -98,4 +102,5 @@ def controls_from(given: dict[str, Any]) -> Controls:
 def control_checker() -> Checker:
     """The checker of all control fields; `split` passes on only those that the flow offers."""
     fields = {name: dict(schema) for name, schema in {**CONTROLS, "as_of": MOMENT}.items()}
-    return Checker({"type": "object", "properties": fields, "additionalProperties": False}, subject="controls")
+    closed = {"type": "object", "properties": fields, "additionalProperties": False}
+    return Checker(closed, samples=SAMPLES, subject="controls")

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from engross.replies import REGISTRY, UnknownCode
+
 from .definition import FlowDefinitionError
 
 REFERENCE = re.compile(r"\$(\d+)((?:\.[A-Za-z0-9_-]+)+)")
@@ -27,6 +29,23 @@ class Example(NamedTuple):
 def is_reference(value: object) -> bool:
     """Does this stand for a part of an earlier answer?"""
     return isinstance(value, str) and REFERENCE.fullmatch(value) is not None
+
+
+def succeeds(example: Example) -> bool:
+    """Does the example end in a success?"""
+    try:
+        return REGISTRY.by_key(example.reply).type == "S"
+    except UnknownCode:
+        return False
+
+
+def refers(value: object) -> bool:
+    """Does any part of this stand for a part of an earlier answer?"""
+    if isinstance(value, Mapping):
+        return any(map(refers, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(refers, value))
+    return is_reference(value)
 
 
 def filled(value: object, answers: Sequence[Mapping[str, object]]) -> object:

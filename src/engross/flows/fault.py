@@ -49,10 +49,11 @@ def is_unknown(fault: Fault) -> bool:
     return fault.keyword in ("additionalProperties", "unevaluatedProperties")
 
 
-def missing(fault: Fault, schema: Mapping[str, Any]) -> Issue:
-    """A required field is not there."""
+def missing(fault: Fault, schema: Mapping[str, Any], sample: object = None) -> Issue:
+    """A required field is not there; with a value that would do, where one is known."""
     details = {"rule": "required", "expected": _expected_type(schema), **_description(schema)}
-    return _misfit(fault, f"{_where(fault)} is missing", details, _allowed_values(schema.get("enum", ()), None))
+    helps = _allowed_values(schema.get("enum", ()), None) or {"hint": f"Add {_where(fault)}."}
+    return _misfit(fault, f"{_where(fault)} is missing", details, helps, sample)
 
 
 def unknown(fault: Fault, allowed: Iterable[str], present: Iterable[str], forbidden: frozenset[str]) -> Issue:
@@ -68,8 +69,8 @@ def unknown(fault: Fault, allowed: Iterable[str], present: Iterable[str], forbid
     return Issue(codes.UNKNOWN_FIELD, {"field": fault.name}, pointer(fault.path), None, suggestions)
 
 
-def misfit(fault: Fault, value: object, schema: Mapping[str, Any]) -> Issue:
-    """A value that its schema does not accept."""
+def misfit(fault: Fault, value: object, schema: Mapping[str, Any], sample: object = None) -> Issue:
+    """A value that its schema does not accept; with one that it would, where one is known."""
     expected = _EXPECTED.get(fault.keyword, _as_described)(fault.bound)
     details = {
         "rule": fault.keyword,
@@ -79,7 +80,8 @@ def misfit(fault: Fault, value: object, schema: Mapping[str, Any]) -> Issue:
         **_description(schema),
     }
     options = fault.bound if fault.keyword == "enum" else ()
-    return _misfit(fault, f"{_where(fault)} must be {expected}", details, _allowed_values(options, value))
+    helps = _allowed_values(options, value) or {"hint": f"Send {_where(fault)} so that it is {expected}."}
+    return _misfit(fault, f"{_where(fault)} must be {expected}", details, helps, sample)
 
 
 def shortened(text: object) -> str:
@@ -91,7 +93,9 @@ def shortened(text: object) -> str:
     return text if text.isascii() else text.encode(errors="replace").decode()
 
 
-def _misfit(fault: Fault, problem: str, details: dict[str, Any], suggestions: dict[str, Any] | None) -> Issue:
+def _misfit(fault: Fault, problem: str, details: dict[str, Any], suggestions: dict[str, Any], sample: object) -> Issue:
+    if sample is not None:
+        suggestions["example"] = sample
     return Issue(codes.VALIDATION_ERROR, {"problem": problem}, pointer(fault.path), details, suggestions)
 
 

@@ -18,10 +18,11 @@ from .controls import CONTROLS, NO_CONTROLS, control_checker, controls_from, spl
 from .defaults import Defaults
 from .definition import FlowDefinitionError
 from .determinism import Determinism
-from .example import Example
+from .example import Example, refers, succeeds
 from .facets import Dialect, Effect, HintStyle, Kind, Posture
 from .fault import MOST_SHOWN, Fault, is_unknown
 from .limits import LIMITS, Limits
+from .misshapen import Misshapen, Remainder, remainder
 from .names import title
 from .output import output_of
 from .rules import verify
@@ -31,6 +32,9 @@ from .signature import Handler
 
 if TYPE_CHECKING:
     from .aggregate import Aggregate
+
+LONGEST_SAMPLE = 200
+"""In characters: longer values of examples are not shown in refusals."""
 
 Function = TypeVar("Function", bound=Handler)
 
@@ -55,6 +59,7 @@ class Flow:
     widened: Mapping[str, Any] | None = None
     normaliser: Normaliser | None = None
     preparer: Handler | None = None
+    examiner: Handler | None = None
     suggester: Handler | None = None
     suggests_alone: bool = False
     concluder: Handler | None = None
@@ -134,7 +139,14 @@ class Flow:
     @cached_property
     def checker(self) -> Checker:
         """Holds arguments to `enforced`."""
-        return Checker(self.enforced, also_allowed=self._offered, subject=self.ref)
+        known = frozenset(self.enforced.get("properties", ()))
+        return Checker(
+            self.enforced,
+            also_allowed=self._offered,
+            unlisted=known.difference(self.own_fields),
+            samples=self._samples,
+            subject=self.ref,
+        )
 
     def hints(self, overrides: Mapping[str, bool | None] | None = None) -> dict[str, bool]:
         """The MCP hints, all four of them: what clients assume for a missing one is the worst."""
@@ -170,6 +182,13 @@ class Flow:
         """Decorator: `(reader, arguments)`, runs off the writer; gives what the handler then gets."""
         return self._attached("preparer", function)
 
+    def examine(self, function: Function) -> Function:
+        """Decorator: `(unit, arguments, told)`, runs when a call does not have the shape; gives what else is wrong.
+
+        The arguments are those that fit. What is missing among them, and the fields in `told`, were refused already.
+        """
+        return self._attached("examiner", function)
+
     def suggest(self, function: Function, *, alone: bool = False) -> Function:
         """Decorator: `(reader, answer)`, runs after the write; gives next steps.
 
@@ -199,6 +218,16 @@ class Flow:
         self.__dict__["_sealed"] = True
 
     @cached_property
+    def _samples(self) -> Mapping[str, Any]:
+        """Of each field, what the first example that succeeds gives for it, if that is short."""
+        known: dict[str, Any] = {}
+        for example in filter(succeeds, self.examples):
+            for name, value in example.arguments.items():
+                if not refers(value) and len(str(value)) <= LONGEST_SAMPLE:
+                    known.setdefault(name, value)
+        return known
+
+    @cached_property
     def _offered(self) -> tuple[str, ...]:
         return tuple(name for name in self.controls if name not in self.own_fields)
 
@@ -216,7 +245,20 @@ class Flow:
         # Fields that are not in the schema come last, after the control fields.
         faults.sort(key=lambda found: is_unknown(found[1]) and len(found[1].path) == 1)
         issues = [checker.issue(fault, values) for checker, fault, values in faults[:MOST_SHOWN]]
-        return Invalid.many(issues, data={"errors_in_all": in_all} if in_all > MOST_SHOWN else None)
+        refused = Misshapen.many(issues, data={"errors_in_all": in_all} if in_all > MOST_SHOWN else None)
+        if self.examiner is not None:
+            refused.rest = self._remainder(arguments, given)
+        return refused
+
+    def _remainder(self, arguments: dict[str, Any], given: Mapping[str, Any]) -> Remainder | None:
+        """What can still be looked at; None where it cannot be told from what is wrong."""
+        wrong = [fault.path for fault in self.checker.faults(arguments)]
+        left, places = remainder(arguments, wrong)
+        if any(fault.keyword != "required" for fault in self.checker.faults(left)):
+            return None
+        steering, _ = remainder(given, [fault.path for fault in control_checker().faults(given)])
+        told = frozenset(str(path[0]) for path in wrong if path)
+        return Remainder(Checked(self._defaults.complete(left), controls_from(steering)), told, places)
 
     def _attached(self, part: str, function: Function) -> Function:
         if self.__dict__.get("_sealed"):

@@ -12,7 +12,7 @@ from typing import Any, cast
 import orjson
 
 from engross.calls import Context
-from engross.flows import Flow, shortened
+from engross.flows import Flow, Misshapen, shortened
 from engross.ledger import Reader
 from engross.replies import Coded, Reply, Trace, extended, freeze, log_end, record_crash, reply, reply_of
 from engross.store import Reading
@@ -22,6 +22,7 @@ from .afterwards import afterwards
 from .allow import allow, own_only
 from .check import check, require_key
 from .dialects import in_dialect
+from .examine import examined
 from .fittings import Fittings
 from .reach import reach
 from .read import read
@@ -57,7 +58,10 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
 
 def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
     flow = fittings.catalogue.flow(request.flow)
-    checked = check(flow, request.arguments)
+    try:
+        checked = check(flow, request.arguments)
+    except Misshapen as refused:
+        raise (yield from examined(fittings, request, flow, refused, trace)) from None
     context = admit(fittings, request, flow, checked.controls, trace)
     allow(fittings, context, flow)
     own_only(context, flow, checked.arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from . import codes
 from .frozen import NotSerializable
@@ -66,7 +66,7 @@ class Invalid(Coded):
                 raise ValueError(f"an issue cannot say {issue.code}")
 
     @classmethod
-    def many(cls, issues: Sequence[Issue], *, data: Mapping[str, Any] | None = None) -> Invalid:
+    def many(cls, issues: Sequence[Issue], *, data: Mapping[str, Any] | None = None) -> Self:
         """One exception for several issues: under their common code, else as a validation error."""
         if not issues:
             raise ValueError("no issue, nothing invalid")

@@ -1,0 +1,122 @@
+"""A call that does not have the shape: what the flow itself says against the rest of it is told along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, NotRequired
+
+import orjson
+import pytest
+from typing_extensions import TypedDict
+
+from engross.flows import Aggregate, Described
+from engross.ledger import Unit
+from engross.replies import Invalid, Issue, Reply, codes
+from tests.bed.offices import Offices
+from tests.pipeline.tables import everything
+
+Examiner = Callable[[Unit, Mapping[str, Any], frozenset[str]], list[Issue]]
+
+
+class Order(TypedDict):
+    """What is ordered."""
+
+    dish: Annotated[str, Described("The dish.", minLength=1)]
+    sides: NotRequired[Annotated[list[str], Described("What comes with it.")]]
+    table: NotRequired[Annotated[dict[str, Any], Described("Where it goes.")]]
+    count: NotRequired[Annotated[int, Described("How many.", minimum=1, default=1)]]
+
+
+def missing(field: str) -> Issue:
+    return Issue(codes.RECORD_NOT_FOUND, {"kind": "dish", "id": "x"}, f"/{field}")
+
+
+def kitchen(examiner: Examiner) -> Aggregate:
+    """A flow that takes orders, with this examiner."""
+    aggregate = Aggregate("kitchen", "Kitchen")
+
+    @aggregate.record(effect="create", posture="direct", refuses=[codes.RECORD_NOT_FOUND])
+    def take_order(unit: Unit, arguments: Order) -> Mapping[str, Any]:
+        """Take an order."""
+        return {"order": dict(arguments)}
+
+    take_order.examine(examiner)
+    return aggregate
+
+
+def told(answer: Reply) -> list[tuple[str, str]]:
+    assert answer.reply_type == "I", answer
+    return [(error["code"], error["field"]) for error in answer.data["errors"]]
+
+
+def test_the_examiner_gets_what_fits_and_hears_what_was_refused(offices: Offices) -> None:
+    seen: list[tuple[dict[str, Any], frozenset[str]]] = []
+
+    def examine(unit: Unit, arguments: Mapping[str, Any], refused: frozenset[str]) -> list[Issue]:
+        seen.append((dict(arguments), refused))
+        return [missing("table"), missing("dish"), missing("sides/1")]
+
+    clara = offices.open(kitchen(examine))
+    order = {"dish": "", "sides": ["a", 2], "table": {"a": 1}, "bogus": 1}
+    answer = clara.call("kitchen.take-order", order)
+    assert seen == [({"table": {"a": 1}, "count": 1}, frozenset({"dish", "sides", "bogus"}))]
+    # What was refused already is not refused again.
+    assert told(answer) == [
+        ("VALIDATION_ERROR", "dish"),
+        ("VALIDATION_ERROR", "sides.1"),
+        ("UNKNOWN_FIELD", "bogus"),
+        ("RECORD_NOT_FOUND", "table"),
+    ]
+    dry = clara.call("kitchen.take-order", order, dry_run=True)
+    assert told(dry) == told(answer)
+    assert order == {"dish": "", "sides": ["a", 2], "table": {"a": 1}, "bogus": 1}
+
+
+def test_nobody_is_asked_about_a_call_that_fits_or_that_is_no_object(offices: Offices) -> None:
+    def examine(unit: Unit, arguments: Mapping[str, Any], refused: frozenset[str]) -> list[Issue]:
+        raise AssertionError("nobody should ask")
+
+    clara = offices.open(kitchen(examine))
+    assert clara.call("kitchen.take-order", {"dish": "Soup"}).ok
+    assert clara.call("kitchen.take-order", {"dish": "a\0b"}).message_key == "MALFORMED_INPUT"
+    not_an_object: Any = [1]
+    assert clara.call("kitchen.take-order", not_an_object).reply_type == "I"
+
+
+def test_an_examination_leaves_nothing_and_may_raise_what_it_finds(offices: Offices) -> None:
+    def examine(unit: Unit, arguments: Mapping[str, Any], refused: frozenset[str]) -> list[Issue]:
+        unit.new_id("order_")
+        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "dish", "id": "x"}, field="table")
+
+    clara = offices.open(kitchen(examine))
+    clara.call("kitchen.take-order", {"dish": "Soup"})
+    before = everything(clara)
+    answer = clara.call("kitchen.take-order", {"dish": ""})
+    assert told(answer) == [("VALIDATION_ERROR", "dish"), ("RECORD_NOT_FOUND", "table")]
+    assert everything(clara) == before
+
+
+@pytest.mark.parametrize("role", ["viewer", "curator"])
+def test_a_caller_who_may_not_make_the_call_learns_nothing_from_it(offices: Offices, role: str) -> None:
+    asked: list[str] = []
+
+    def examine(unit: Unit, arguments: Mapping[str, Any], refused: frozenset[str]) -> list[Issue]:
+        asked.append(unit.context.principal.id)
+        return [missing("table")]
+
+    vera = offices.open(kitchen(examine)).as_("vera", "human", [role])
+    answer = vera.call("kitchen.take-order", {"dish": ""})
+    may = role == "curator"
+    assert told(answer) == [("VALIDATION_ERROR", "dish"), *([("RECORD_NOT_FOUND", "table")] if may else [])]
+    assert asked == (["vera"] if may else [])
+
+
+def test_an_examiner_that_crashes_takes_nothing_from_the_refusal(offices: Offices) -> None:
+    def examine(unit: Unit, arguments: Mapping[str, Any], refused: frozenset[str]) -> list[Issue]:
+        raise KeyError("dish")
+
+    clara = offices.open(kitchen(examine))
+    answer = clara.call("kitchen.take-order", {"dish": ""})
+    assert told(answer) == [("VALIDATION_ERROR", "dish")]
+    (crash,) = (offices.folder / "logs" / "crashes.jsonl").read_bytes().splitlines()
+    assert orjson.loads(crash)["trace_id"] == answer.trace_id
