@@ -61,7 +61,10 @@ def test_a_right_that_a_credential_lacks(tmp_path: Path) -> None:
     with open_door(tmp_path / "office", policy=NO_DELETIONS) as door:
         known = door.element("Node")
         lacking = Refused("INSUFFICIENT_SCOPE", None, set())
-        assert door.refused("deleteElement", lacking, "agent", id=known)["details"] == {"because": ["house.deletions"]}
+        details = door.refused("deleteElement", lacking, "agent", id=known)["details"]
+        assert details["because"] == ["house.deletions"]
+        assert "house.deletions" in details["required"]
+        assert details["hint"]
         told = door.rest("architecture.delete-element", "agent", id=known)
         assert told["http"] == 403
         assert "house.deletions" in told["reply"]["params"]["required"]

@@ -553,7 +553,24 @@ class TestRefusal:
 
     def test_a_refusal_names_the_policies_behind_it(self, policy: Policy) -> None:
         decision = policy.may_call(call("agent", "agent"), write_flow(people_only=True))
-        assert refusal(decision, "cards.update-card").data == {"because": ["people.only"]}
+        told = refusal(decision, "cards.update-card").data
+        assert told is not None
+        assert told["because"] == ["people.only"]
+
+    @pytest.mark.parametrize(
+        ("roles", "tier", "missing"),
+        [((), 2, "viewer"), (("viewer",), 2, "contributor"), (("curator",), 4, "admin")],
+        ids=["nobody", "viewer", "curator"],
+    )
+    def test_a_refusal_says_what_is_missing_and_how_to_go_on(
+        self, policy: Policy, roles: tuple[str, ...], tier: int, missing: str
+    ) -> None:
+        flow = write_flow(tier=tier)
+        decision = policy.may_call(call("human", *roles), flow)
+        told = refusal(decision, flow.ref).data
+        assert told is not None
+        assert missing in told["required"]
+        assert told["hint"] == REGISTRY.entry(decision.denial or "").advice
 
 
 def test_every_decision_names_the_policy_version(policy: Policy) -> None:

@@ -11,6 +11,7 @@ from engross.replies import (
     REGISTRY,
     Coded,
     Denied,
+    Entry,
     Failed,
     Invalid,
     Issue,
@@ -65,6 +66,14 @@ def test_an_invalid_names_field_details_and_suggestions() -> None:
         "suggestions": {"did_you_mean": ["title"]},
         "more": True,
     }
+
+
+@pytest.mark.parametrize("entry", [one for one in REGISTRY if one.type == "I"], ids=lambda one: one.key)
+def test_an_issue_that_brings_no_help_of_its_own_brings_the_registrys(entry: Entry) -> None:
+    params = {name: 1 if kind == "integer" else "x" for name, kind in entry.params.items()}
+    assert Issue(entry.code, params).as_data()["suggestions"] == {"hint": entry.advice}
+    helpful = Issue(entry.code, params, suggestions={"did_you_mean": ["x"]})
+    assert helpful.as_data()["suggestions"] == {"did_you_mean": ["x"]}
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from .proposals import (
     proposals_touching,
     seen_proposals,
 )
-from .token import Binding, PlanTokens
+from .token import Binding, PlanTokens, token_refused
 
 __all__ = [
     "NAMESPACE",
@@ -50,4 +50,5 @@ __all__ = [
     "refusal",
     "reviews",
     "seen_proposals",
+    "token_refused",
 ]

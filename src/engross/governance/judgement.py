@@ -12,6 +12,18 @@ from .rules import Answer, Entity
 CRITICAL = 4
 HIGH = 3
 MCP = ("mcp-stdio", "mcp-http")
+_ROLES = {
+    codes.WRITE_DENIED: "the role agent, contributor, curator or admin",
+    codes.CALL_DENIED: "the role viewer, agent, contributor, curator or admin",
+}
+"""Whom the shipped policies let in where none of them says no."""
+_ASKED_FOR = {
+    codes.READ_ONLY: "an office that is not read-only",
+    codes.PEOPLE_ONLY: "a person, and another way in than MCP",
+    codes.SELF_APPROVAL: "somebody else than the author",
+    codes.APPROVAL_REQUIRED: "the approval of a curator or admin: send it with commit_mode proposal, or without any",
+}
+"""What no role of the caller's own would help with."""
 
 
 def principal_entity(context: Context) -> Entity:
@@ -101,16 +113,20 @@ def denied(code: str, tier: int, version: str, because: tuple[str, ...]) -> Deci
 def refusal(decision: Decision, flow: str) -> Denied:
     """What a denied caller gets to hear."""
     code = decision.denial or codes.WRITE_DENIED
-    known = {"flow": flow, "required": _required(decision)}
-    params = {name: known[name] for name in REGISTRY.entry(code).params if name in known}
-    return Denied(code, params, data={"because": list(decision.because)})
+    entry = REGISTRY.entry(code)
+    required = _required(decision, code)
+    known = {"flow": flow, "required": required}
+    params = {name: known[name] for name in entry.params if name in known}
+    return Denied(code, params, data={"because": list(decision.because), "required": required, "hint": entry.advice})
 
 
-def _required(decision: Decision) -> str:
+def _required(decision: Decision, code: str) -> str:
     """What is missing: nobody but whoever wrote a policy knows what that asks for."""
+    if code in _ASKED_FOR:
+        return _ASKED_FOR[code]
     if decision.because:
         return f"what the policy {decision.because[0]} asks for"
-    return "the role admin" if decision.tier >= CRITICAL else "the role curator or admin"
+    return "the role admin" if decision.tier >= CRITICAL else _ROLES.get(code, "the role curator or admin")
 
 
 def _call_denial(principal: Principal, flow: Flow) -> str:

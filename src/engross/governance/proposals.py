@@ -97,7 +97,12 @@ def find_proposal(reader: Reader, proposal_id: str, audience: Audience | None = 
     seen, params = ("", {}) if audience is None else audience.among("p")
     row = reader.row(f"SELECT * FROM proposals p WHERE tenant = :tenant AND id = :id{seen}", id=proposal_id, **params)
     if row is None:
-        raise Invalid(codes.PROPOSAL_NOT_FOUND, {"proposal_id": proposal_id[:80]}, field="proposal_id")
+        raise Invalid(
+            codes.PROPOSAL_NOT_FOUND,
+            {"proposal_id": proposal_id[:80]},
+            field="proposal_id",
+            suggestions={"hint": "listProposals shows those that you may see, with their ids."},
+        )
     plans = reader.rows(
         "SELECT body FROM proposal_plans WHERE tenant = :tenant AND proposal = :id ORDER BY ordinal",
         id=proposal_id,

@@ -30,6 +30,11 @@ SHORTEST_SECRET = 16
 _SIGNED_AS = b"engross plan token 1\n"
 _SIGNATURE_BYTES = 32
 _MARK_LETTERS = 8
+_FIELDS: Mapping[Purpose, str] = {"confirm": "confirm_token", "approve": "approval_token"}
+_FRESH: Mapping[Purpose, str] = {
+    "confirm": "Make the same call without confirm_token, and repeat it unchanged with the one in the answer.",
+    "approve": "Read the proposal with getProposal and send the approval_token it shows.",
+}
 
 
 class Binding(NamedTuple):
@@ -64,21 +69,27 @@ class PlanTokens:
     def check(self, token: str, purpose: Purpose, binding: Binding, now: str) -> None:
         """Refuse a token that is not ours, not for this, or no longer true; the last says what moved."""
         content = self._opened(token)
-        if not _is_meant(content, purpose, binding) or content["until"] <= instant(parse_instant(now)):
-            raise Invalid(codes.TOKEN_INVALID)
+        if (
+            content is None
+            or not _is_meant(content, purpose, binding)
+            or content["until"] <= instant(parse_instant(now))
+        ):
+            raise token_refused(purpose)
         moved = list(_moves(content, binding))
         if moved:
-            raise Invalid(codes.PLAN_DRIFT, data={"moved": moved})
+            raise Invalid(
+                codes.PLAN_DRIFT, field=_FIELDS[purpose], suggestions={"hint": _FRESH[purpose]}, data={"moved": moved}
+            )
 
     def _sealed(self, content: Mapping[str, Any]) -> str:
         packed = zlib.compress(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), 9)
         return urlsafe_b64encode(self._sign(packed) + packed).rstrip(b"=").decode()
 
-    def _opened(self, token: str) -> dict[str, Any]:
+    def _opened(self, token: str) -> dict[str, Any] | None:
         packed = _unwrapped(token)
         signed, packed = packed[:_SIGNATURE_BYTES], packed[_SIGNATURE_BYTES:]
         if not compare_digest(signed, self._sign(packed)):
-            raise Invalid(codes.TOKEN_INVALID)
+            return None
         # Only what we signed is ever unpacked.
         content: dict[str, Any] = orjson.loads(zlib.decompress(packed))
         return content
@@ -87,16 +98,19 @@ class PlanTokens:
         return signature(self._secret, _SIGNED_AS + packed, "sha256")
 
 
+def token_refused(purpose: Purpose) -> Invalid:
+    """The token is missing, or good for nothing here; with where to get a good one."""
+    return Invalid(codes.TOKEN_INVALID, field=_FIELDS[purpose], suggestions={"hint": _FRESH[purpose]})
+
+
 def _unwrapped(token: str) -> bytes:
-    """The bytes of a token; of all the spellings that decode alike only our own is taken."""
+    """The bytes of a token, none if it is not one; of all the spellings that decode alike only our own is taken."""
     try:
         letters = token.encode("ascii")
         packed = b64decode(letters + b"=" * (-len(letters) % 4), altchars=b"-_", validate=True)
     except (AttributeError, ValueError):
-        raise Invalid(codes.TOKEN_INVALID) from None
-    if urlsafe_b64encode(packed).rstrip(b"=") != letters:
-        raise Invalid(codes.TOKEN_INVALID)
-    return packed
+        return b""
+    return packed if urlsafe_b64encode(packed).rstrip(b"=") == letters else b""
 
 
 def _content(purpose: Purpose, binding: Binding, base: Mapping[str, Any], until: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engross.calls import Answer, Decision, Errand
-from engross.governance import Proposal, StoredPlan, find_proposal, move, refusal
+from engross.governance import Proposal, StoredPlan, find_proposal, move, refusal, token_refused
 from engross.ledger import Unit, drafts_digest
 from engross.pipeline import Fittings, moved_since, refuse_stale, stale
 from engross.replies import Invalid, codes
@@ -87,11 +87,7 @@ def _decided(unit: Unit, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_token(fittings: Fittings, unit: Unit, proposal: Proposal, token: str | None) -> None:
     if token is None:
-        raise Invalid(
-            codes.TOKEN_INVALID,
-            field="approval_token",
-            suggestions={"hint": "Read the proposal with getProposal and send the approval_token it shows."},
-        )
+        raise token_refused("approve")
     fittings.tokens.check(token, "approve", approval_binding(fittings, unit.context, proposal), unit.now)
 
 

@@ -16,7 +16,8 @@ def growing_proposal(fittings: Fittings, unit: Unit, context: Context) -> Propos
     proposal = _named(fittings, unit, context)
     proposal.require("extend", context.occurred_at)
     if proposal.author.id != context.principal.id:
-        raise Denied(codes.WRITE_DENIED, data={"because": ["only its author adds to a proposal"]})
+        hint = "Leave proposal_id out, and make a proposal of your own."
+        raise Denied(codes.WRITE_DENIED, data={"because": ["only its author adds to a proposal"], "hint": hint})
     return proposal
 
 

@@ -24,7 +24,7 @@ class Issue(NamedTuple):
         return dotted(self.pointer)
 
     def as_data(self) -> dict[str, Any]:
-        """The issue as the caller gets it."""
+        """The issue as the caller gets it: if nothing else would help, with what the registry advises."""
         entry = REGISTRY.entry(self.code)
         told: dict[str, Any] = {
             "code": entry.key,
@@ -35,8 +35,7 @@ class Issue(NamedTuple):
         }
         if self.details is not None:
             told["details"] = self.details
-        if self.suggestions is not None:
-            told["suggestions"] = self.suggestions
+        told["suggestions"] = self.suggestions or {"hint": entry.advice}
         return told
 
 
