@@ -1,6 +1,7 @@
 """A direct commit of high risk happens only with the token of exactly that plan."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,6 +31,28 @@ def test_a_removal_is_denied_until_it_is_confirmed(curator: Client) -> None:
     assert titles(curator) == []
     again = curator.shelf.remove_book(id=book, client_request_id="remove-dune")
     assert (again.message_key, again.data["idempotent_replay"]) == ("DELETED", True)
+
+
+@pytest.mark.requirement("ARCH-12", "NEW-02")
+def test_a_wrong_token_is_told_before_the_write_as_with_it(curator: Client) -> None:
+    book, other = a_book(curator), a_book(curator, "Emma")
+
+    def checked(token: str) -> Any:
+        payload = {"id": book, "confirm_token": token}
+        return curator.call("record.validate-write", {"operation": "removeBook", "payload": payload}).data
+
+    elses = curator.shelf.remove_book(id=other).data["confirm_token"]
+    for token, code in (("zzz", "TOKEN_INVALID"), (elses, "PLAN_DRIFT")):
+        told = checked(token)
+        refused = curator.shelf.remove_book(id=book, confirm_token=token)
+        assert (told["valid"], refused.message_key) == (False, code)
+        assert told["errors"] == refused.data["errors"]
+        assert told["errors"][0]["field"] == "confirm_token"
+        assert told["errors"][0]["suggestions"]["hint"]
+    own = curator.shelf.remove_book(id=book).data["confirm_token"]
+    told = checked(own)
+    assert (told["valid"], told["would"]["confirmation_required"]) == (True, False)
+    assert curator.shelf.remove_book(id=book, confirm_token=own).message_key == "DELETED"
 
 
 def test_a_proposed_removal_needs_none(curator: Client, agent: Client) -> None:

@@ -47,12 +47,17 @@ def types_changed(fittings: Fittings, unit: Unit, plan: Plan) -> frozenset[str |
 
 
 def require_confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> None:
-    """A direct commit of high risk happens only with the token of exactly this plan."""
-    if not decision.confirm or decision.verdict != "commit":
+    """A direct commit of high risk happens only with the token of exactly this plan.
+
+    A dry run asks for none, but one that was given must be right for it too.
+    """
+    if decision.verdict != "commit" or not (decision.confirm or _would_be_due(fittings, context, decision)):
         return
     if context.confirm_token is not None:
         bound = binding(context, plan, decision)
         fittings.tokens.check(context.confirm_token, "confirm", bound, context.occurred_at)
+        return
+    if context.dry_run:
         return
     raise Denied(
         codes.CONFIRMATION_REQUIRED,
@@ -62,6 +67,10 @@ def require_confirmation(fittings: Fittings, context: Context, plan: Plan, decis
             **confirmation(fittings, context, plan, decision),
         },
     )
+
+
+def _would_be_due(fittings: Fittings, context: Context, decision: Decision) -> bool:
+    return context.dry_run and fittings.policy.needs_confirmation(context, decision.tier)
 
 
 def confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> dict[str, Any]:

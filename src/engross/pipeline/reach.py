@@ -78,6 +78,7 @@ def _tried_out(
         )
         if found is not None:
             return rehearsed_replay(call, found)
+    require_confirmation(fittings, context, plan, decision)
     if not flow.rehearses:
         return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
     reaching = Reaching(context, context.client_request_id or context.message_id)

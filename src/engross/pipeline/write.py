@@ -166,7 +166,9 @@ def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
     """The answer to a dry run: what would have been done, and nothing was."""
     plan, decision = rehearsed.performed.plan, rehearsed.decision
     mode = _mode(rehearsed)
-    confirm = mode == "direct" and fittings.policy.needs_confirmation(call.context, decision.tier)
+    due = mode == "direct" and fittings.policy.needs_confirmation(call.context, decision.tier)
+    # A token that came with the call was checked on the way.
+    confirm = due and call.context.confirm_token is None
     data: dict[str, Any] = {
         "valid": True,
         "errors": [],
