@@ -160,6 +160,24 @@ def test_an_operation_that_is_no_write_is_invalid(curator: Client) -> None:
         assert (refused.reply_type, refused.message_key) == ("I", "UNKNOWN_OPERATION"), operation
 
 
+@pytest.mark.requirement("ARCH-12")
+def test_an_operation_that_nobody_knows_is_answered_with_the_tools_that_the_caller_may_use(
+    curator: Client, agent: Client
+) -> None:
+    for client, people in ((curator, True), (agent, False)):
+        refused = validate(client, "removeBok")
+        (error,) = refused.data["errors"]
+        assert error["field"] == "operation"
+        told = error["suggestions"]
+        assert told["did_you_mean"][0] == "removeBook"
+        assert "addBook" in told["allowed_values"]
+        assert ("reviewProposal" in told["allowed_values"]) is people
+        tools = {tool.name: tool.flow for tool in client.office.catalogue.tools()}
+        offered = [tools[name] for name in told["allowed_values"]]
+        assert all(flow.writes and flow.deprecated_since is None for flow in offered)
+    assert validate(curator, "shelf.remove-bok").data["suggestions"]["did_you_mean"][0] == "removeBook"
+
+
 def test_a_malformed_question_is_invalid(curator: Client) -> None:
     questions: list[dict[str, Any]] = [{}, {"operation": "addBook"}, {"operation": "addBook", "payload": []}]
     for arguments in questions:

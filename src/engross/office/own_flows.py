@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
-from engross.flows import Aggregate, Described, Example, Flow, Semantics
+from engross.flows import Aggregate, Described, Example, Flow, Semantics, nearest, shortened
 from engross.governance import NAMESPACE, Audience, audience_of, find_proposal, proposals_touching, seen_proposals
 from engross.ledger import (
     Fact,
@@ -210,24 +210,39 @@ def _is_there(fittings: Fittings, aggregate: str) -> bool:
 
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:
-    flow = _operation(fittings, arguments["operation"])
+    flow = _operation(fittings, context, arguments["operation"])
     request = Request.within(context, flow.ref, arguments["payload"], dry_run=True)
     rehearsed = yield from walk(fittings, request)
     return Answer({"operation": flow.ref, **_verdict(rehearsed)}, codes.VALIDATION_DONE)
 
 
-def _operation(fittings: Fittings, name: str) -> Flow:
+def _operation(fittings: Fittings, context: Context, name: str) -> Flow:
     tool = fittings.catalogue.tool(name)
-    flow = tool.flow if tool else fittings.catalogue.flow(name)
-    if not flow.writes:
-        writes = [other.ref for other in fittings.catalogue if other.writes and other.exposed]
-        raise Invalid(
-            codes.UNKNOWN_OPERATION,
-            {"operation": name[:80]},
-            field="operation",
-            suggestions={"allowed_values": writes, "hint": "Only writes need to be tried out."},
-        )
+    flow = tool.flow if tool else fittings.catalogue.find(name)
+    if flow is None or not flow.writes:
+        hint = "Only writes need to be tried out." if flow else "Pick one of did_you_mean or allowed_values."
+        raise _no_such_write(fittings, context, name, hint)
     return flow
+
+
+def _no_such_write(fittings: Fittings, context: Context, name: str, hint: str) -> Invalid:
+    """Invalid, with the writes that this caller may make, by the names that agents know them by."""
+    usable = [
+        tool
+        for tool in fittings.catalogue.tools()
+        if tool.flow.writes
+        and tool.flow.deprecated_since is None
+        and fittings.policy.may_call(context, tool.flow).verdict != "deny"
+    ]
+    tools = {tool.name: tool.flow for tool in usable}
+    by_ref = {flow.ref: tool for tool, flow in tools.items()}
+    close = nearest(name, tools) or [by_ref[ref] for ref in nearest(name, by_ref)]
+    return Invalid(
+        codes.UNKNOWN_OPERATION,
+        {"operation": shortened(name)},
+        field="operation",
+        suggestions={**({"did_you_mean": close} if close else {}), "allowed_values": sorted(tools), "hint": hint},
+    )
 
 
 def _verdict(rehearsed: Reply) -> dict[str, Any]:
@@ -241,6 +256,7 @@ def _verdict(rehearsed: Reply) -> dict[str, Any]:
         "reply_code": rehearsed.code,
         "message": rehearsed.message,
         "field": None,
+        **({"details": data} if data else {}),
     }
     return {
         "valid": False,
