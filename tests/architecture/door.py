@@ -119,10 +119,21 @@ class Door:
             error = told["error"]
             assert (error["code"], error.get("field")) == (expected.code, expected.field), told
             assert expected.helps <= set(error.get("suggestions") or {}), error
+            assert _helps(told), told
             assert told["reply"]["message_key"] == expected.code
             assert len(told["reply"]["trace_id"]) == TRACE_ID
         assert _comparable(over_mcp) == _comparable(over_rest)
         return dict(over_mcp["error"])
+
+
+def _helps(told: dict[str, Any]) -> bool:
+    """Whether whoever is refused hears how to go on, for each thing that is wrong; a failure of ours has its trace."""
+    error = told["error"]
+    if told["reply"]["reply_type"] == "D":
+        return bool(error["details"].get("hint") or error["details"].get("confirm_token"))
+    if told["reply"]["reply_type"] == "I":
+        return all(one.get("suggestions") for one in (error, *error.get("details", {}).get("errors", ())))
+    return True
 
 
 def _kebab(tool: str) -> str:

@@ -31,7 +31,7 @@ def test_later_changes_refer_to_what_earlier_ones_made(studio: Studio) -> None:
     assert related["relationship"]["target_id"] == rack["element"]["id"]
     assert results[3]["answer"]["new_version"] == 2
     assert warned(answer) == ["ALIAS_USED", "MISSING_DESCRIPTION"]
-    assert answer.data["warnings"][0]["field"] == "operations.1.type"
+    assert answer.data["warnings"][0]["field"] == "operations.1.payload.type"
     assert len(answer.data["facts"]) == 6
 
 
@@ -52,6 +52,7 @@ def test_one_that_fails_takes_all_back_and_every_error_is_told(studio: Studio) -
         "operations.5.payload.name": "VALIDATION_ERROR",
         "operations.6.payload.id": "VALIDATION_ERROR",
         "operations.7.payload.client_request_id": "VALIDATION_ERROR",
+        "operations.7.payload.id": "RELATIONSHIP_NOT_FOUND",
     }
     statuses = [one["status"] for one in answer.data["results"]]
     assert statuses == ["valid"] * 3 + ["failed", "not_attempted", "failed", "failed", "failed"]
@@ -118,5 +119,100 @@ def test_validating_tells_every_error_of_every_item(studio: Studio) -> None:
     operations = [*CHAIN, {"operation": "createElement", "payload": {"type": "Sever", "name": ""}}]
     checked = validate(studio.scout, "applyChanges", {"operations": operations})
     assert checked["valid"] is False
-    assert {error["field"] for error in checked["errors"]} == {"operations.3.payload.name"}
+    assert {error["field"]: error["code"] for error in checked["errors"]} == {
+        "operations.3.payload.name": "VALIDATION_ERROR",
+        "operations.3.payload.type": "INVALID_ELEMENT_TYPE",
+    }
     assert validate(studio.scout, "applyChanges", {"operations": CHAIN})["valid"] is True
+
+
+PROFILE = {"owner": "Ada", "criticality": "High", "lifecycle": "Active"}
+
+
+def test_a_reference_is_to_the_thing_itself_and_not_to_what_holds_it(studio: Studio) -> None:
+    whole = studio.element("Sales", "Capability")
+    part = {"name": "Ordering", "profile": PROFILE, "parent_id": whole["id"]}
+    answer = done(
+        studio.clara.architecture.apply_changes(
+            operations=[
+                {"operation": "createCapability", "payload": part},
+                {
+                    "operation": "addComponentToCapability",
+                    "payload": {"capability_id": "#0", "component_name": "Orders"},
+                },
+            ]
+        )
+    )
+    made, added = (one["answer"] for one in answer.data["results"])
+    (realizes,) = added["created_relationships"]
+    assert realizes["target_id"] == made["capability"]["id"]
+    assert [warning["field"] for warning in answer.data["warnings"]] == [
+        "operations.0.payload.description",
+        "operations.1.payload.component_description",
+    ]
+
+
+def test_a_key_of_an_items_own_is_refused_where_all_or_none_are_made(studio: Studio) -> None:
+    keyed = {"operation": "createElement", "payload": {"type": "Node", "name": "A"}, "client_request_id": "node-0001"}
+    call = {"operations": [keyed, {"operation": "deleteElement", "payload": {"id": "el_nowhere"}}]}
+    refused = {
+        "operations.0.client_request_id": "VALIDATION_ERROR",
+        "operations.1.payload.id": "ELEMENT_NOT_FOUND",
+    }
+    assert errors(studio.clara.architecture.apply_changes(**call)) == refused
+    checked = validate(studio.clara, "applyChanges", call)
+    assert {error["field"]: error["code"] for error in checked["errors"]} == refused
+    assert names(studio) == []
+
+
+def test_an_item_with_a_wrong_shape_hides_nothing_of_the_others(studio: Studio) -> None:
+    operations: list[Any] = [
+        {"operation": "createElemnt", "payload": {"type": "Node", "name": "A"}},
+        {"operation": "createElement", "payload": {"type": "Nod", "name": ""}},
+        7,
+        {"operation": "createElement", "payload": "x", "more": 1},
+        {"operation": "createRelationship", "payload": {"type": "Flw", "source_id": "#9", "target_id": "#8"}},
+        {"operation": "updateElement", "payload": {"id": "el_nowhere", "bogus": 1}},
+    ]
+    refused = {
+        "bogus": "UNKNOWN_FIELD",
+        "operations.0.operation": "VALIDATION_ERROR",
+        "operations.1.payload.name": "VALIDATION_ERROR",
+        "operations.1.payload.type": "INVALID_ELEMENT_TYPE",
+        "operations.2": "VALIDATION_ERROR",
+        "operations.3.payload": "VALIDATION_ERROR",
+        "operations.3.more": "UNKNOWN_FIELD",
+        "operations.4.payload.source_id": "VALIDATION_ERROR",
+        "operations.4.payload.target_id": "VALIDATION_ERROR",
+        "operations.5.payload.bogus": "UNKNOWN_FIELD",
+        "operations.5.payload.id": "ELEMENT_NOT_FOUND",
+    }
+    call = {"operations": operations, "bogus": 1}
+    answer = studio.clara.call("architecture.apply-changes", call)
+    assert errors(answer) == refused
+    assert answer.data["errors"][1]["suggestions"]["did_you_mean"][0] == "createElement"
+    checked = validate(studio.clara, "applyChanges", call)
+    assert {error["field"]: error["code"] for error in checked["errors"]} == refused
+    assert names(studio) == []
+
+
+@pytest.mark.requirement("ARCH-41")
+def test_each_for_itself_one_with_a_wrong_shape_fails_alone(studio: Studio) -> None:
+    answer = done(
+        studio.clara.architecture.apply_changes(
+            mode="per_item", operations=[CHAIN[0], {"operation": "createElemnt", "payload": {}}]
+        )
+    )
+    assert [one["status"] for one in answer.data["results"]] == ["done", "failed"]
+    assert names(studio) == ["Server"]
+
+
+def test_a_key_that_stands_for_another_change_says_since_when(studio: Studio) -> None:
+    item = {**CHAIN[0], "client_request_id": "server-0002"}
+    done(studio.clara.architecture.apply_changes(mode="per_item", operations=[item]))
+    other = {**CHAIN[1], "client_request_id": "server-0002", "operation": "createElement"}
+    answer = done(studio.clara.architecture.apply_changes(mode="per_item", operations=[other]))
+    (error,) = answer.data["results"][0]["errors"]
+    assert error["code"] == "IDEMPOTENCY_KEY_REUSED"
+    assert error["details"]["original_request_time"]
+    assert error["suggestions"]["hint"]

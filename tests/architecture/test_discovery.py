@@ -1,11 +1,13 @@
 """What can be modelled, and how to write it."""
 
+from typing import Any
+
 import orjson
 import pytest
 
 from engross.domains.architecture import architecture, metamodel
 from engross.flows import Checker
-from tests.architecture.studio import Studio, done, errors
+from tests.architecture.studio import Studio, done, errors, validate
 
 
 @pytest.mark.requirement("ARCH-01")
@@ -86,7 +88,7 @@ def test_every_write_shows_a_schema_that_its_examples_fit(studio: Studio) -> Non
         asked += 1
         answer = done(studio.scout.architecture.get_write_schema(operation=exposure.tool)).data
         checker = Checker(orjson.loads(orjson.dumps(answer["schema"])))
-        assert answer["examples"] or exposure.tool.startswith("delete")
+        assert answer["examples"], exposure.tool
         for example in answer["examples"]:
             assert checker.accepts(orjson.loads(orjson.dumps(example["input"]))), (exposure.tool, example)
         fields = [*answer["required_fields"], *answer["optional_fields"]]
@@ -103,3 +105,40 @@ def test_the_schema_of_creating_an_element_says_what_is_needed(studio: Studio) -
     assert {"description", "properties", "parent_id", "model_id"} <= set(answer["optional_fields"])
     assert len(answer["schema"]["properties"]["type"]["enum"]) == 62
     assert answer["schema"]["properties"]["name"]["maxLength"] == 255
+
+
+@pytest.mark.requirement("ARCH-03")
+def test_the_schema_of_a_write_has_the_bounds_that_are_held_to(studio: Studio) -> None:
+    def schema(operation: str) -> dict[str, Any]:
+        answer = done(studio.scout.architecture.get_write_schema(operation=operation)).data
+        return dict(orjson.loads(orjson.dumps(answer["schema"])))
+
+    update = Checker(schema("updateElement"))
+    known = {"id": studio.element("Orders", description="x", properties={"team": "A"})["id"]}
+    for change, fits in (
+        ({"description": None}, True),
+        ({"properties": {"team": {"$op": "DELETE"}}}, True),
+        ({"properties": {"team": {"$op": "X"}}}, False),
+        ({"name": None}, False),
+        ({"name": "a\u0007b"}, False),
+        ({"name": "x" * 256}, False),
+        ({"type": "Node"}, False),
+    ):
+        assert update.accepts({**known, **change}) is fits, change
+        assert validate(studio.clara, "updateElement", {**known, **change})["valid"] is fits, change
+    assert schema("applyChanges")["properties"]["operations"]["maxItems"] == 100
+    assert schema("createElement")["properties"]["name"]["pattern"]
+
+
+@pytest.mark.requirement("ARCH-03")
+def test_the_examples_of_a_write_show_ids_of_the_right_kind_and_every_way_to_change(studio: Studio) -> None:
+    def inputs(operation: str) -> list[dict[str, Any]]:
+        examples = done(studio.scout.architecture.get_write_schema(operation=operation)).data["examples"]
+        return [dict(one["input"]) for one in examples]
+
+    assert inputs("setContext")[0]["model_id"].startswith("model_")
+    assert inputs("deleteElement")[0]["id"].startswith("el_")
+    assert inputs("deleteRelationship")[0]["id"].startswith("rel_")
+    changes = inputs("updateElement")
+    assert any(one.get("description") == "" for one in changes)
+    assert any({"$op": "DELETE"} in one.get("properties", {}).values() for one in changes)

@@ -195,6 +195,190 @@ def test_every_error_is_told_at_once(studio: Studio) -> None:
     }
 
 
+PROFILE = {"owner": "", "criticality": "Lo", "lifecycle": "zz", "extra": "x"}
+MIXED: list[tuple[str, dict[str, Any], dict[str, str]]] = [
+    (
+        "createElement",
+        {
+            "type": "AppComponent",
+            "name": "  ",
+            "layer": "x",
+            "parent_id": "nope",
+            "profile": {"a": "b"},
+            "bogus": 1,
+            "client_request_id": "a",
+        },
+        {
+            "name": "VALIDATION_ERROR",
+            "client_request_id": "VALIDATION_ERROR",
+            "bogus": "UNKNOWN_FIELD",
+            "layer": "FIELD_NOT_ALLOWED",
+            "type": "INVALID_ELEMENT_TYPE",
+            "parent_id": "ELEMENT_NOT_FOUND",
+            "profile.a": "PROFILE_INVALID",
+        },
+    ),
+    (
+        "createElement",
+        {"type": 7, "name": "Orders", "profile": "x", "properties": {"a": [1]}, "model_id": "model_nowhere"},
+        {
+            "type": "VALIDATION_ERROR",
+            "profile": "VALIDATION_ERROR",
+            "properties.a": "VALIDATION_ERROR",
+            "model_id": "MODEL_NOT_FOUND",
+        },
+    ),
+    (
+        "createCapability",
+        {"name": "", "profile": PROFILE},
+        {
+            "name": "VALIDATION_ERROR",
+            "profile.owner": "PROFILE_INVALID",
+            "profile.criticality": "PROFILE_INVALID",
+            "profile.lifecycle": "PROFILE_INVALID",
+            "profile.extra": "PROFILE_INVALID",
+        },
+    ),
+    (
+        "createCapability",
+        {"name": "Sales", "profile": {**PROFILE, "owner": 5}, "parent_id": "nope"},
+        {
+            "profile.owner": "VALIDATION_ERROR",
+            "parent_id": "ELEMENT_NOT_FOUND",
+            "profile.criticality": "PROFILE_INVALID",
+            "profile.lifecycle": "PROFILE_INVALID",
+            "profile.extra": "PROFILE_INVALID",
+        },
+    ),
+    (
+        "updateElement",
+        {"id": "nope", "name": None, "type": "Node", "layer": "x"},
+        {
+            "name": "VALIDATION_ERROR",
+            "layer": "FIELD_NOT_ALLOWED",
+            "type": "FIELD_NOT_ALLOWED",
+            "id": "ELEMENT_NOT_FOUND",
+        },
+    ),
+    (
+        "createRelationship",
+        {"type": "Flw", "source_ref": "", "target_id": "nope", "name": "a\nb"},
+        {
+            "source_ref": "VALIDATION_ERROR",
+            "name": "VALIDATION_ERROR",
+            "type": "INVALID_RELATIONSHIP_TYPE",
+            "target_id": "ELEMENT_NOT_FOUND",
+        },
+    ),
+    (
+        "createRelationship",
+        {"type": "Flow", "bogus": 1},
+        {"bogus": "UNKNOWN_FIELD", "source_id": "VALIDATION_ERROR", "target_id": "VALIDATION_ERROR"},
+    ),
+    (
+        "deleteElement",
+        {"id": "nope", "cascade": "x"},
+        {"cascade": "VALIDATION_ERROR", "id": "ELEMENT_NOT_FOUND"},
+    ),
+    (
+        "deleteRelationship",
+        {"id": "nope", "expected_version": 0},
+        {"expected_version": "VALIDATION_ERROR", "id": "RELATIONSHIP_NOT_FOUND"},
+    ),
+    (
+        "createCapabilityStructure",
+        {"name": "", "sub_capabilities": ["A", "a"], "value_streams": ["B", ""], "model_id": "model_nowhere"},
+        {
+            "name": "VALIDATION_ERROR",
+            "value_streams.1": "VALIDATION_ERROR",
+            "sub_capabilities.1": "VALIDATION_ERROR",
+            "model_id": "MODEL_NOT_FOUND",
+        },
+    ),
+    (
+        "addComponentToCapability",
+        {"capability_id": "nope", "services": ["A", "a"]},
+        {
+            "component_name": "VALIDATION_ERROR",
+            "capability_id": "ELEMENT_NOT_FOUND",
+            "services.1": "VALIDATION_ERROR",
+        },
+    ),
+]
+
+
+@pytest.mark.requirement("ARCH-12")
+@pytest.mark.parametrize(("operation", "payload", "refused"), MIXED, ids=[one[0] for one in MIXED])
+def test_what_is_wrong_with_the_shape_hides_nothing_else(
+    shared_studio: Studio, operation: str, payload: dict[str, Any], refused: dict[str, str]
+) -> None:
+    checked = validate(shared_studio.robot, operation, payload)
+    assert {error["field"]: error["code"] for error in checked["errors"]} == refused
+    assert len(checked["errors"]) == len(refused)
+    written = shared_studio.robot.call(checked["operation"], payload)
+    assert errors(written) == refused
+    assert all(error["suggestions"] for error in written.data["errors"])
+
+
+def test_a_change_without_a_valid_field_is_not_called_a_change_of_nothing(studio: Studio) -> None:
+    element = studio.element("Orders")
+    call = studio.clara.architecture.update_element
+    assert errors(call(id=element["id"], name=None)) == {"name": "VALIDATION_ERROR"}
+    assert errors(call(id=element["id"], bogus=1)) == {"bogus": "UNKNOWN_FIELD", "None": "NO_CHANGES"}
+
+
+def test_a_name_cannot_be_taken_away(studio: Studio) -> None:
+    element = studio.element("Orders")
+    answer = studio.clara.architecture.update_element(id=element["id"], name=None, description="new")
+    assert errors(answer) == {"name": "VALIDATION_ERROR"}
+    assert studio.clara.architecture.get_element(id=element["id"]).data["element"]["description"] is None
+
+
+def test_a_description_of_nothing_is_none(studio: Studio) -> None:
+    element = studio.element("Orders", description="x")
+    emptied = done(studio.clara.architecture.update_element(id=element["id"], description=""))
+    assert emptied.data["element"]["description"] is None
+    again = studio.clara.architecture.update_element(id=element["id"], description=None)
+    assert again.message_key == "NO_EFFECT"
+
+
+def test_fields_that_may_not_be_set_are_not_listed_among_those_that_may(studio: Studio) -> None:
+    answer = studio.clara.architecture.update_element(id=studio.element("Orders")["id"], layer="x", type="Node")
+    assert errors(answer) == {"layer": "FIELD_NOT_ALLOWED", "type": "FIELD_NOT_ALLOWED"}
+    allowed = answer.data["suggestions"]["allowed_fields"]
+    assert {"name", "description"} <= set(allowed)
+    assert not {"type", "model_id"} & set(allowed)
+
+
+def test_a_parent_in_another_model_is_said_to_be_there(studio: Studio) -> None:
+    other = done(studio.clara.architecture.create_model(name="Other")).data["model"]["id"]
+    parent = studio.element("Server", "Node")
+    answer = studio.clara.architecture.create_element(type="Node", name="Blade", parent_id=parent["id"], model_id=other)
+    assert errors(answer) == {"parent_id": "ELEMENT_NOT_FOUND"}
+    told = answer.data["suggestions"]
+    assert "another model" in told["hint"]
+    assert "similar_elements" not in told
+
+
+def test_what_is_wrong_is_also_looked_for_in_a_draft(studio: Studio) -> None:
+    drafted = done(studio.scout.architecture.create_element(type="Node", name="Server", commit_mode="draft"))
+    proposal = drafted.data["proposal"]["id"]
+    call = {"type": "Node", "name": "server", "bogus": 1, "proposal_id": proposal}
+    refused = {"bogus": "UNKNOWN_FIELD", "name": "DUPLICATE_NAME"}
+    assert errors(studio.scout.call("architecture.create-element", call)) == refused
+    outside = {**call, "proposal_id": "prop_nowhere"}
+    assert errors(studio.scout.call("architecture.create-element", outside)) == {
+        "bogus": "UNKNOWN_FIELD",
+        "proposal_id": "PROPOSAL_NOT_FOUND",
+    }
+
+
+def test_whoever_may_not_write_is_told_about_the_shape_alone(studio: Studio) -> None:
+    viewer = studio.clara.as_("vera", "human", ["viewer"])
+    answer = viewer.architecture.create_element(type="Nod", name="")
+    assert errors(answer) == {"name": "VALIDATION_ERROR"}
+
+
 @pytest.mark.requirement("ARCH-07")
 def test_a_change_sets_what_is_named_and_leaves_the_rest(studio: Studio) -> None:
     element = studio.element("Orders", description="x", properties={"team": "A", "tier": "1", "old": "y"})

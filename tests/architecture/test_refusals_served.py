@@ -52,11 +52,35 @@ def test_fields_that_do_not_fit(door: Door) -> None:
         **NEW,
         descripton="x",
     )
-    door.refused("createElement", Refused("VALIDATION_ERROR", "name", set()), type="Node", name="   ")
-    door.refused("createElement", Refused("VALIDATION_ERROR", "name", set()), type="Node", name="x" * 256)
-    door.refused("createElement", Refused("VALIDATION_ERROR", "name", set()), type="Node", name="a\u0007b")
-    door.refused("createElement", Refused("VALIDATION_ERROR", "name", set()), type="Node")
+    misnamed = Refused("VALIDATION_ERROR", "name", {"hint", "example"})
+    for name in ("   ", "x" * 256, "a\u0007b", 5):
+        door.refused("createElement", misnamed, type="Node", name=name)
+    door.refused("createElement", misnamed, type="Node")
     door.refused("updateElement", Refused("FIELD_NOT_ALLOWED", "type", {"hint"}), id=door.element("Node"), type="Path")
+
+
+@pytest.mark.requirement("ARCH-12", "ARCH-18")
+def test_what_is_wrong_with_the_shape_and_with_the_rest_is_told_together(door: Door) -> None:
+    payload = {
+        "type": "AppComponent",
+        "name": "  ",
+        "layer": "x",
+        "parent_id": "nope",
+        "profile": {"a": "b"},
+        "bogus": 1,
+    }
+    told = door.refused("createElement", Refused("VALIDATION_ERROR", "name", {"hint"}), **payload)
+    refused = [(error["code"], error["field"]) for error in told["details"]["errors"]]
+    assert refused == [
+        ("VALIDATION_ERROR", "name"),
+        ("UNKNOWN_FIELD", "bogus"),
+        ("FIELD_NOT_ALLOWED", "layer"),
+        ("INVALID_ELEMENT_TYPE", "type"),
+        ("ELEMENT_NOT_FOUND", "parent_id"),
+        ("PROFILE_INVALID", "profile.a"),
+    ]
+    checked = door.made("record.validate-write", operation="createElement", payload=payload)
+    assert [(error["code"], error["field"]) for error in checked["errors"]] == refused
 
 
 @pytest.mark.requirement("ARCH-20")
@@ -187,15 +211,24 @@ def test_keys_limits_and_confirmations(door: Door) -> None:
     )
     assert set(told["details"]) == {"original_request_time"}
     door.refused(
-        "createElement", Refused("VALIDATION_ERROR", "client_request_id", set()), **NEW, client_request_id="a b"
+        "createElement",
+        Refused("VALIDATION_ERROR", "client_request_id", {"example"}),
+        **NEW,
+        client_request_id="a b",
     )
     many = [{"operation": "createElement", "payload": NEW}] * 101
-    told = door.refused("applyChanges", Refused("LIMIT_EXCEEDED", "operations", set()), operations=many)
+    told = door.refused("applyChanges", Refused("LIMIT_EXCEEDED", "operations", {"hint"}), operations=many)
     assert told["details"] == {"limit": 100, "actual": 101}
     known = door.element("Node")
     for told in (door.mcp("deleteElement", id=known), door.rest("architecture.delete-element", id=known)):
         assert told["error"]["code"] == "CONFIRMATION_REQUIRED"
         assert told["reply"]["reply_type"] == "D"
+    wrong = Refused("TOKEN_INVALID", "confirm_token", {"hint"})
+    door.refused("deleteElement", wrong, id=known, confirm_token="zzz")
+    checked = door.made(
+        "record.validate-write", operation="deleteElement", payload={"id": known, "confirm_token": "zzz"}
+    )
+    assert [error["code"] for error in checked["errors"]] == ["TOKEN_INVALID"]
     done = door.made("architecture.delete-element", id=known, confirm_token=_token(told))
     assert done["status"] == "committed"
 
@@ -207,7 +240,11 @@ def _token(told: dict[str, Any]) -> str:
 
 def test_proposals_that_are_not_there_not_open_or_stale(door: Door) -> None:
     door.refused(
-        "createElement", Refused("PROPOSAL_NOT_FOUND", "proposal_id", set()), "agent", **NEW, proposal_id="prop_nowhere"
+        "createElement",
+        Refused("PROPOSAL_NOT_FOUND", "proposal_id", {"hint"}),
+        "agent",
+        **NEW,
+        proposal_id="prop_nowhere",
     )
     known = door.element("Node", "Ledger host")
     changed = door.made("architecture.update-element", "agent", id=known, name="Ledger machine", commit_mode="draft")
@@ -235,6 +272,7 @@ def test_proposals_that_are_not_there_not_open_or_stale(door: Door) -> None:
 def test_what_a_caller_may_not_do(door: Door) -> None:
     for told in (door.mcp("createElement", "viewer", **NEW), door.rest("architecture.create-element", "viewer", **NEW)):
         assert (told["reply"]["reply_type"], told["error"]["code"]) == ("D", "WRITE_DENIED")
+        assert "contributor" in told["error"]["details"]["required"]
 
 
 def test_nobody_approves_what_is_their_own_and_nobody_approves_over_mcp(door: Door) -> None:

@@ -1,10 +1,13 @@
 """Relating elements: what the metamodel allows, names instead of ids, junctions, and ends that go away."""
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
-from tests.architecture.studio import Studio, done, errors, warned
+from engross.domains.architecture import metamodel
+from tests.architecture.studio import Studio, done, errors, validate, warned
 
 
 @pytest.mark.requirement("ARCH-06", "ARCH-25")
@@ -154,6 +157,76 @@ def test_through_a_junction_only_what_may_be_joined_directly(studio: Studio) -> 
     assert errors(answer) == {"type": "JUNCTION_CONFLICT"}
     pairs = answer.data["suggestions"]["offending_pairs"]
     assert pairs == [{"source_type": "ApplicationComponent", "target_type": "DataObject"}]
+
+
+def suggested(studio: Studio, kind: str, source: Mapping[str, Any], target: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What helps with a relationship that cannot be."""
+    answer = studio.clara.architecture.create_relationship(type=kind, source_id=source["id"], target_id=target["id"])
+    assert answer.reply_type == "I", answer
+    told: Mapping[str, Any] = answer.data["suggestions"]
+    return told
+
+
+def accepted(studio: Studio, source: Mapping[str, Any], target: Mapping[str, Any]) -> list[str]:
+    """By what the two could really be related."""
+    ends = {"source_id": source["id"], "target_id": target["id"]}
+    return [
+        kind
+        for kind in metamodel().relationship_types
+        if validate(studio.clara, "createRelationship", {"type": kind, **ends})["valid"]
+    ]
+
+
+@pytest.mark.requirement("ARCH-20")
+def test_only_what_would_be_accepted_is_suggested(studio: Studio) -> None:
+    first, second = studio.element("Pick", "BusinessProcess"), studio.element("Pack", "BusinessProcess")
+    junction, goal = studio.element("both", "AndJunction"), studio.element("Fast", "Goal")
+    follows = studio.relate("Triggering", first, second)
+    told = suggested(studio, "Association", follows, first)
+    assert (told["valid_relationships"], told["reverse"]) == ([], [])
+    told = suggested(studio, "Access", first, second)
+    assert "Triggering" not in told["valid_relationships"]
+    assert told["valid_relationships"] == accepted(studio, first, second)
+    studio.relate("Triggering", first, junction)
+    told = suggested(studio, "Composition", second, junction)
+    assert told["valid_relationships"] == ["Triggering"] == accepted(studio, second, junction)
+    told = suggested(studio, "Flow", second, junction)
+    assert told["valid_relationships"] == ["Triggering"]
+    told = suggested(studio, "Triggering", junction, goal)
+    assert (told["valid_relationships"], told["reverse"]) == ([], [])
+
+
+@pytest.mark.requirement("ARCH-20")
+def test_nothing_is_suggested_that_a_junction_could_not_lead_on(studio: Studio) -> None:
+    junction, goal = studio.element("both", "AndJunction"), studio.element("Fast", "Goal")
+    told = suggested(studio, "Triggering", junction, goal)
+    assert "Triggering" not in told["reverse"]
+    assert "swap" not in told["hint"]
+    for kind in told["reverse"]:
+        assert metamodel().targets_for(kind, "Goal")
+
+
+@pytest.mark.shows_text
+def test_what_is_said_of_a_junction_is_true_of_the_one_that_is_refused(studio: Studio) -> None:
+    process, goal = studio.element("Pick", "BusinessProcess"), studio.element("Fast", "Goal")
+    junction = studio.element("both", "AndJunction")
+    studio.relate("Triggering", goal, junction)
+    answer = studio.clara.architecture.create_relationship(
+        type="Triggering", source_id=junction["id"], target_id=process["id"]
+    )
+    assert errors(answer) == {"type": "JUNCTION_CONFLICT"}
+    assert "already" not in answer.message
+    assert answer.data["suggestions"]["offending_pairs"]
+
+
+def test_a_deleted_relationship_does_not_count_itself(studio: Studio) -> None:
+    orders, service = studio.element("Orders"), studio.element("Ordering", "ApplicationService")
+    realizes = studio.relate("Realization", orders, service)
+    studio.relate("Association", studio.element("Why", "Meaning"), realizes)
+    call = studio.clara.architecture.delete_relationship
+    token = call(id=realizes["id"]).data["confirm_token"]
+    suggestions = done(call(id=realizes["id"], confirm_token=token)).data["suggestions"]
+    assert suggestions[0].startswith("1 relationship went with it")
 
 
 def test_a_relationship_can_be_an_end_but_not_of_its_own_ends(studio: Studio) -> None:

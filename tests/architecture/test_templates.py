@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engross.domains.architecture import Habits, Ways
-from tests.architecture.studio import Studio, done, errors, warned
+from tests.architecture.studio import Studio, done, errors, validate, warned
 from tests.bed.offices import Offices
 
 PROFILE = {"owner": "Supply Chain", "criticality": "High", "lifecycle": "Active"}
@@ -156,3 +156,42 @@ def test_a_house_that_does_not_reuse_says_which_name_is_taken(offices: Offices) 
     studio.element("Fulfillment", "Capability")
     answer = studio.clara.architecture.create_capability_structure(name="Fulfillment", value_streams=["x", "Returns"])
     assert errors(answer) == {"name": "DUPLICATE_NAME", "value_streams.1": "DUPLICATE_NAME"}
+
+
+@pytest.mark.requirement("ARCH-12")
+def test_a_capability_that_nothing_is_related_to_is_said_to_be_alone(studio: Studio) -> None:
+    call = studio.clara.architecture.create_capability
+    alone = done(call(name="Sales", description="x", profile=PROFILE))
+    assert warned(alone) == ["ISOLATED_ELEMENT"]
+    held = done(call(name="Ordering", description="x", profile=PROFILE, parent_id=alone.data["capability"]["id"]))
+    assert warned(held) == []
+
+
+@pytest.mark.requirement("ARCH-12")
+def test_a_template_warns_as_the_single_calls_do(studio: Studio) -> None:
+    studio.element("PCap", "Capability")
+    studio.element("OrderService")
+    capability = studio.element("Sales", "Capability")
+    structure = {"name": "PCaps", "sub_capabilities": ["Order Services"]}
+    checked = validate(studio.clara, "createCapabilityStructure", structure)
+    assert [(one["code"], one["field"]) for one in checked["warnings"]] == [
+        ("MISSING_DESCRIPTION", "description"),
+        ("PROFILE_MISSING", "profile"),
+        ("SIMILAR_ELEMENT", "name"),
+        ("SIMILAR_ELEMENT", "sub_capabilities.0"),
+    ]
+    assert any("PCap" in one for one in checked["suggestions"])
+    component = {"capability_id": capability["id"], "component_name": "Order Service"}
+    told = [("MISSING_DESCRIPTION", "component_description"), ("SIMILAR_ELEMENT", "component_name")]
+    checked = validate(studio.clara, "addComponentToCapability", component)
+    assert [(one["code"], one["field"]) for one in checked["warnings"]] == told
+    made = done(studio.clara.architecture.add_component_to_capability(**component))
+    assert [(one["code"], one["field"]) for one in made.data["warnings"]] == told
+    empty = done(studio.clara.architecture.create_capability_structure(name="Buying", description="x", profile=PROFILE))
+    assert warned(empty) == ["ISOLATED_ELEMENT"]
+
+
+def test_what_is_made_together_is_no_double_of_each_other(studio: Studio) -> None:
+    structure = {"name": "Sales", "description": "x", "profile": PROFILE, "sub_capabilities": ["Sales 1", "Sales 2"]}
+    assert validate(studio.clara, "createCapabilityStructure", structure)["warnings"] == []
+    assert warned(done(studio.clara.architecture.create_capability_structure(**structure))) == []

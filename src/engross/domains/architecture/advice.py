@@ -15,8 +15,7 @@ Answer = Mapping[str, Any]
 def after_element(answer: Answer) -> list[str]:
     """Look for doubles, say more, relate it."""
     element = answer.get("element") or answer["capability"]
-    found = [one["similar_element"]["name"] for one in answer["warnings"] if one["code"] == SIMILAR]
-    told = [f"Similar element '{name}' exists - consider if this is a duplicate" for name in found]
+    told = _doubles(answer)
     if not element["description"]:
         told.append("Add a description with updateElement.")
     if "relationship" not in answer:
@@ -41,17 +40,21 @@ def after_update(answer: Answer) -> list[str]:
 
 def after_deletion(answer: Answer) -> list[str]:
     """What the deletion left behind."""
-    gone = len(answer["deleted_relationships"])
-    ends = f"{gone} relationships went with it" if gone != 1 else "1 relationship went with it"
-    return [f"{ends}; look for elements without any with listElements and getNeighborhood."]
+    itself = answer.get("deleted_relationship", {}).get("id")
+    gone = len([one for one in answer["deleted_relationships"] if one != itself])
+    went = [f"{gone} relationship{'s' if gone > 1 else ''} went with it."] if gone else []
+    return [*went, "Look for elements without any relationship with listElements and getNeighborhood."]
 
 
 def after_structure(answer: Answer) -> list[str]:
-    """How a structure is filled."""
+    """Look for doubles; how a structure is filled."""
     if "component" in answer:
-        return ["Say which DataObject the component accesses: createRelationship with type Access."]
+        return [*_doubles(answer), "Say which DataObject the component accesses: createRelationship with type Access."]
     capability = answer["capability"]
-    told = [f"Add a component that realizes it: addComponentToCapability with capability_id {capability['id']}."]
+    told = [
+        *_doubles(answer),
+        f"Add a component that realizes it: addComponentToCapability with capability_id {capability['id']}.",
+    ]
     if "profile" not in capability:
         told.append("Say owner, criticality and lifecycle: updateElement with profile.")
     return told
@@ -82,6 +85,11 @@ def after_import(answer: Answer) -> list[str]:
     if answer.get("dry_run"):
         return ["Look at invalid_relationships and problems, then call again with mode commit."]
     return [f"See what came in: listElements with model_id {answer['model']['id']}."]
+
+
+def _doubles(answer: Answer) -> list[str]:
+    found = [one["similar_element"]["name"] for one in answer["warnings"] if one["code"] == SIMILAR]
+    return [f"Similar element '{name}' exists - consider if this is a duplicate" for name in found]
 
 
 def _about_pace(answer: Answer) -> list[str]:

@@ -7,26 +7,27 @@ element, relationship, capability or component.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
 
 import orjson
 
 from engross.calls import Answer
-from engross.flows import Aggregate, Flow
+from engross.flows import Aggregate, Checker, Flow, Misshapen, shortened
 from engross.ledger import Unit, clear_key, find_key, fingerprint, key_row, keys
 from engross.replies import Invalid, Issue, codes
 
 from .element_writes import create_capability, create_element, delete_element, update_element
-from .refusals import malformed, too_many
+from .refusals import malformed, raise_all, too_many
 from .relationship_writes import create_relationship, delete_relationship
 from .relationships import relationships_of
-from .stating import Arguments, Write
+from .stating import NOTHING_TOLD, Arguments, Write
 from .templates import add_component_to_capability, create_capability_structure
 from .ways import Habits
 
 REFERENCE = re.compile(r"#(\d{1,4})")
-MADE = ("element", "relationship", "capability", "component")
+MADE = ("element", "capability", "component", "relationship")
+"""What a write made, the thing itself before the relationship that holds it."""
 # A replay by an item's key gives the answer that the write itself would give, so it is kept with that answer's code.
 EFFECTS = {
     "create": codes.CREATED,  # reply-lint: L7 because it is the answer of the write that the key belongs to
@@ -46,8 +47,11 @@ class Item(NamedTuple):
     """One change of many: checked, or with what is wrong with its shape."""
 
     operation: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, Any] | None
+    """Those of its payload that have the right shape; None where there is nothing to look at."""
     issues: tuple[Issue, ...] = ()
+    refused: Invalid | None = None
+    """What is wrong with the shape of its payload."""
     warnings: tuple[Mapping[str, Any], ...] = ()
     key: str | None = None
 
@@ -90,9 +94,11 @@ def operations_of(architecture: Aggregate, names: Sequence[str]) -> dict[str, Op
     }
 
 
-def checked_items(operations: Mapping[str, Operation], given: Sequence[Mapping[str, Any]]) -> list[Item]:
-    """Hold every item to the schema of its own write, and keep what is wrong with it."""
-    return [_checked(operations, index, item) for index, item in enumerate(given)]
+def checked_items(
+    operations: Mapping[str, Operation], checker: Checker, given: Sequence[object], mode: str
+) -> list[Item]:
+    """Hold every item to the schema of items and to that of its own write, and keep what is wrong with it."""
+    return [_checked(operations, checker, f"/operations/{index}", item, mode) for index, item in enumerate(given)]
 
 
 def apply_changes(
@@ -115,20 +121,39 @@ def apply_changes(
     return Answer(data, warnings=tuple(_warnings(unit, outcomes)))
 
 
-def _checked(operations: Mapping[str, Operation], index: int, item: Mapping[str, Any]) -> Item:
-    name, place = item["operation"], f"/operations/{index}"
-    key = item.get("client_request_id")
-    payload = _spelled(item["payload"])
+def changes_issues(
+    unit: Unit, items: Sequence[Item], operations: Mapping[str, Operation], habits: Habits
+) -> list[Issue]:
+    """What speaks against making all of these changes."""
     try:
-        checked = operations[name].flow.check(payload)
+        apply_changes(unit, items, "atomic", operations, habits)
     except Invalid as refused:
-        return Item(name, {}, tuple(_moved(issue, f"{place}/payload") for issue in refused.issues), key=key)
-    issues = tuple(
+        return list(refused.issues)
+    return []
+
+
+def _checked(operations: Mapping[str, Operation], checker: Checker, place: str, item: object, mode: str) -> Item:
+    issues = [_moved(issue, place) for issue in checker.check(item)]
+    given: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
+    key, name = given.get("client_request_id"), given.get("operation")
+    if key is not None and mode == "atomic":
+        problem = "an operation has a key of its own only with mode per_item"
+        issues.append(malformed(f"{place}/client_request_id", problem, "Leave it out: the whole call may have one."))
+    operation = operations.get(name) if isinstance(name, str) else None
+    if operation is None or not isinstance(given.get("payload"), Mapping):
+        return Item(shortened(name), None, tuple(issues))
+    try:
+        checked = operation.flow.check(_spelled(given["payload"]))
+    except Misshapen as refused:
+        return Item(shortened(name), refused.rest and refused.rest.checked.arguments, tuple(issues), refused)
+    except Invalid as refused:
+        return Item(shortened(name), None, tuple(issues), refused)
+    issues += [
         malformed(f"{place}/payload/{field}", f"{field} is said once for the whole call", "Leave it out here.")
         for field, value in checked.controls._asdict().items()
         if value is not None
-    )
-    return Item(name, checked.arguments, issues, tuple(checked.warnings), key)
+    ]
+    return Item(shortened(name), checked.arguments, tuple(issues), None, tuple(checked.warnings), key)
 
 
 def _spelled(payload: Any) -> Any:
@@ -152,14 +177,14 @@ def _outcome(
     own_keys: bool,
 ) -> Outcome:
     place = f"/operations/{index}"
-    if item.issues:
-        return Outcome("failed", issues=item.issues)
+    if item.issues or item.refused:
+        return Outcome("failed", issues=(*item.issues, *_payload_issues(unit, item, before, place, operations)))
     try:
-        arguments = _resolved(item.arguments, before, place)
+        arguments = _resolved(item.arguments or {}, before)
     except _Unmade:
         return Outcome("not_attempted")
     except Invalid as refused:
-        return Outcome("failed", issues=refused.issues)
+        return Outcome("failed", issues=tuple(_moved(issue, f"{place}/payload") for issue in refused.issues))
     operation = operations[item.operation]
     try:
         known = _recalled(unit, operation.flow, item) if own_keys and item.key else None
@@ -180,11 +205,51 @@ class _Unmade(Exception):
     """What an item refers to was not made."""
 
 
-def _resolved(arguments: Arguments, before: Sequence[Outcome], place: str) -> dict[str, Any]:
+def _payload_issues(
+    unit: Unit, item: Item, before: Sequence[Outcome], place: str, operations: Mapping[str, Operation]
+) -> list[Issue]:
+    """All that is wrong with what an item is about, when it is refused anyway."""
+    found = _looked_into(unit, item, before, operations)
+    if isinstance(item.refused, Misshapen):
+        found = item.refused.joined(found).issues
+    elif item.refused is not None:
+        found = item.refused.issues
+    return [_moved(issue, f"{place}/payload") for issue in found]
+
+
+def _looked_into(
+    unit: Unit, item: Item, before: Sequence[Outcome], operations: Mapping[str, Operation]
+) -> tuple[Issue, ...]:
+    """What the write itself has to say against an item, as far as that has the right shape."""
+    examiner = operations[item.operation].flow.examiner if item.arguments is not None else None
+    if examiner is None:
+        return ()
+    rest = item.refused.rest if isinstance(item.refused, Misshapen) else None
+    try:
+        examined = examiner(unit, _resolved(item.arguments or {}, before), rest.told if rest else NOTHING_TOLD)
+    except _Unmade:
+        return ()
+    except Invalid as refused:
+        return refused.issues
+    return tuple(cast(Iterable[Issue], examined))
+
+
+def _resolved(arguments: Arguments, before: Sequence[Outcome]) -> dict[str, Any]:
+    """The arguments with every reference replaced by the id that it stands for."""
+    issues: list[Issue] = []
     resolved: dict[str, Any] = {}
+    unmade = False
     for name, value in arguments.items():
         match = REFERENCE.fullmatch(value) if isinstance(value, str) and name.endswith("id") else None
-        resolved[name] = _made_by(int(match[1]), before, f"{place}/payload/{name}") if match else value
+        try:
+            resolved[name] = _made_by(int(match[1]), before, f"/{name}") if match else value
+        except _Unmade:
+            unmade = True
+        except Invalid as refused:
+            issues += refused.issues
+    raise_all(issues)
+    if unmade:
+        raise _Unmade
     return resolved
 
 
@@ -198,7 +263,8 @@ def _made_by(index: int, before: Sequence[Outcome], pointer: str) -> str:
     for name in MADE:
         if name in answer:
             return str(answer[name]["id"])
-    raise Invalid.many([malformed(pointer, f"operation #{index} makes nothing to refer to")])
+    problem = f"operation #{index} makes nothing to refer to"
+    raise Invalid.many([malformed(pointer, problem, "Refer to one that creates or changes something.")])
 
 
 def _moved(issue: Issue, place: str) -> Issue:
@@ -219,7 +285,7 @@ def _warnings(unit: Unit, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
             if alone is not None and relationships_of(unit, [alone], most=1):
                 continue
             place = f"operations.{index}"
-            found.append({**one, "field": f"{place}.{one['field']}" if one.get("field") else place})
+            found.append({**one, "field": f"{place}.payload.{one['field']}" if one.get("field") else place})
     return found
 
 
@@ -229,7 +295,7 @@ def _mark(unit: Unit, flow: Flow, item: Item) -> str:
     return fingerprint(
         {
             "operation": flow.ref,
-            "arguments": item.arguments,
+            "arguments": item.arguments or {},
             "proposal_id": context.proposal_id,
             "commit_mode": context.commit_mode,
             "model": context.pins.get("model_id"),
@@ -245,8 +311,15 @@ def _recalled(unit: Unit, flow: Flow, item: Item) -> Mapping[str, Any] | None:
     if stored.is_past(unit.now):
         clear_key(unit.transaction, flow.ref, item.key or "", unit.now)
         return None
-    if stored.principal != unit.context.principal.id or stored.fingerprint != _mark(unit, flow, item):
+    if stored.principal != unit.context.principal.id:
         raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
+    if stored.fingerprint != _mark(unit, flow, item):
+        raise Invalid(
+            codes.IDEMPOTENCY_KEY_REUSED,
+            field="client_request_id",
+            details={"original_request_time": stored.created_at},
+            suggestions={"hint": "Use a new client_request_id for a different request."},
+        )
     answer: dict[str, Any] = orjson.loads(stored.answer or "{}")
     data: Mapping[str, Any] = answer.get("data", {})
     return data

@@ -33,7 +33,7 @@ def name_for(
     habits: Habits,
     model_id: str | None,
     kind: str | None,
-    name: str,
+    name: str | None,
     issues: list[Issue],
     *,
     field: str = "name",
@@ -41,13 +41,13 @@ def name_for(
 ) -> Notices:
     """Refuse a name that is taken, or warn of it, as the house sees fit."""
     policy = habits.on_duplicate(unit.context)
-    if model_id is None or kind is None or policy == "allow":
+    if model_id is None or kind is None or name is None or policy == "allow":
         return []
     taken = [one for one in elements_named(unit, model_id, name, [kind]) if one["id"] != unless]
     if not taken:
         return []
     if policy == "warn":
-        return [name_shared(taken[0])]
+        return [name_shared(taken[0], field)]
     issues.append(name_taken(unit, taken[0], name, field))
     return []
 

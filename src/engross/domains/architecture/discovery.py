@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from engross.flows import Flow
-from engross.flows.example import is_reference
-from engross.replies import REGISTRY, Issue
+from engross.flows.example import is_reference, succeeds
+from engross.replies import Issue
 
 from .metamodel import metamodel
 from .refusals import no_such_element_type, raise_all
+from .schemas import bounded
 
 EXAMPLES_SHOWN = 5
-SAMPLE_ID = "el_018f0000-0000-7000-8000-000000000000"
+SAMPLE_ID = "018f0000-0000-7000-8000-000000000000"
+# A write that has to be confirmed is a good one: validateWrite finds nothing wrong with it.
+CONFIRMED = "CONFIRMATION_REQUIRED"
+PREFIXES = {"model": "model_", "relationship": "rel_"}
+"""What the ids of things begin with, where they are no elements."""
 
 
 def element_types(layer: str | None, with_aspect: bool) -> dict[str, Any]:
@@ -47,7 +52,7 @@ def relationship_types(source: str | None, target: str | None) -> dict[str, Any]
 
 def write_schema(flow: Flow, operation: str) -> dict[str, Any]:
     """How a write is called: its schema, examples that fit it, and which fields it needs."""
-    schema = flow.published
+    schema = bounded(flow.published, flow.own_fields)
     required = list(schema.get("required", ()))
     return {
         "operation": operation,
@@ -55,7 +60,7 @@ def write_schema(flow: Flow, operation: str) -> dict[str, Any]:
         "examples": [
             {"description": example.title, "input": _plain(example.arguments)}
             for example in flow.examples
-            if REGISTRY.by_key(example.reply).type == "S"
+            if succeeds(example) or example.reply == CONFIRMED
         ],
         "required_fields": required,
         "optional_fields": [name for name in schema["properties"] if name not in required],
@@ -122,4 +127,9 @@ def _plain(arguments: Any) -> Any:
         return {name: _plain(value) for name, value in arguments.items()}
     if isinstance(arguments, list | tuple):
         return [_plain(value) for value in arguments]
-    return SAMPLE_ID if is_reference(arguments) else arguments
+    return _sample_id(arguments) if is_reference(arguments) else arguments
+
+
+def _sample_id(reference: str) -> str:
+    """An id of the kind that a reference such as `$0.model.id` stands for."""
+    return PREFIXES.get(reference.split(".")[-2], "el_") + SAMPLE_ID

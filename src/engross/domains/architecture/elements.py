@@ -72,6 +72,12 @@ def no_such_element(reader: Reader, asked: str, field: str, model_id: str | None
     )
 
 
+def of_another_model(asked: str, field: str, why: str) -> Issue:
+    """The element is there, but not in the model that the call is about."""
+    hint = f"It belongs to another model. {why}"
+    return Issue(codes.ELEMENT_NOT_FOUND, {"id": asked[:80]}, f"/{field}", suggestions={"hint": hint})
+
+
 def elements_named(
     reader: Reader, model_id: str, name: str, types: Iterable[str] | None = None
 ) -> list[dict[str, Any]]:

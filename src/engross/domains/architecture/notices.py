@@ -26,23 +26,23 @@ def isolated(element: Mapping[str, Any]) -> dict[str, Any]:
     )
 
 
-def name_shared(existing: Mapping[str, Any]) -> dict[str, Any]:
+def name_shared(existing: Mapping[str, Any], field: str = "name") -> dict[str, Any]:
     """Another element of the type has the name."""
     return notice(
         "DUPLICATE_NAME",
         f"There is another {existing['type']} with this name.",
-        "name",
+        field,
         "Use the existing element, or choose a name that tells them apart.",
         existing_element={key: existing[key] for key in ("id", "type", "name")},
     )
 
 
-def undescribed() -> dict[str, Any]:
+def undescribed(field: str = "description") -> dict[str, Any]:
     """Nobody will know what the element is."""
     return notice(
         "MISSING_DESCRIPTION",
         "Element has no description.",
-        "description",
+        field,
         "Add a description for better discoverability.",
     )
 
@@ -63,12 +63,12 @@ def in_single_steps(count: int) -> dict[str, Any]:
     )
 
 
-def like_another(other: Mapping[str, Any]) -> dict[str, Any]:
+def like_another(other: Mapping[str, Any], field: str = "name") -> dict[str, Any]:
     """Another element has a name that is much like this one's."""
     return notice(
         SIMILAR,
         f"Similar element '{other['name']}' exists.",
-        "name",
+        field,
         "Consider if this is a duplicate.",
         similar_element=dict(other),
     )

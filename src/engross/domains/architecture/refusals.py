@@ -59,17 +59,23 @@ def no_such_relationship_type(word: object, field: str = "type") -> Issue:
     return Issue(codes.INVALID_RELATIONSHIP_TYPE, {"type": _shown(word)}, f"/{field}", suggestions=suggestions)
 
 
-def not_allowed(kind: str, source_type: str, target_type: str, field: str = "type", hint: str | None = None) -> Issue:
-    """The relationship may not lead from the one type to the other; with what may, in both directions."""
-    reverse = metamodel().allowed(target_type, source_type)
+def not_allowed(
+    kind: str,
+    source_type: str,
+    target_type: str,
+    valid: Sequence[str],
+    reverse: Sequence[str],
+    hint: str | None = None,
+) -> Issue:
+    """The relationship may not lead from the one to the other; with what could, in both directions."""
     if hint is None and kind in reverse:
         hint = f"{kind} may lead from {target_type} to {source_type}: swap source and target."
     return Issue(
         codes.INVALID_RELATIONSHIP,
         {"type": kind, "source_type": source_type, "target_type": target_type},
-        f"/{field}",
+        "/type",
         suggestions={
-            "valid_relationships": list(metamodel().allowed(source_type, target_type)),
+            "valid_relationships": list(valid),
             "reverse": list(reverse),
             "hint": hint or metamodel().relationship_hint(kind),
         },
@@ -118,30 +124,40 @@ def already_related(existing: Mapping[str, Any]) -> Issue:
     )
 
 
-def junction_conflict(junction: str, existing: str, pairs: Sequence[Mapping[str, str]] = ()) -> Issue:
+def junction_conflict(junction: str, existing: str, pairs: Sequence[Mapping[str, str]], valid: Sequence[str]) -> Issue:
     """A junction joins relationships of one type, between ends that this type may join directly."""
-    hint = "Use the junction's own relationship type, or make another junction."
+    hint = f"Use {' or '.join(valid)}, or make another junction." if valid else "Make another junction."
     if pairs:
-        hint = f"Through the junction, {existing} would join types that it may not join."
-    suggestions: dict[str, Any] = {"existing_type": existing, "hint": hint}
+        hint = f"Through the junction, {existing} would join types that it may not join. {hint}"
+    suggestions: dict[str, Any] = {"existing_type": existing, "valid_relationships": list(valid), "hint": hint}
     if pairs:
         suggestions["offending_pairs"] = list(pairs)
     return Issue(codes.JUNCTION_CONFLICT, {"id": junction, "existing_type": existing}, "/type", suggestions=suggestions)
 
 
-def profile_issues(element_type: str, profile: Mapping[str, Any] | None, *, whole: bool = True) -> list[Issue]:
-    """What is wrong with a profile: keys that are missing or strange, values that it does not allow."""
+def profile_issues(element_type: str | None, profile: Mapping[str, Any] | None, *, whole: bool = True) -> list[Issue]:
+    """What is wrong with a profile: keys that are missing or strange, values that it does not allow.
+
+    Of a type that nobody knows, what no profile at all would take.
+    """
+    given = profile or {}
+    if element_type is None:
+        known = {key: field for rules in metamodel().profiles.values() for key, field in rules["fields"].items()}
+        return _unfit_entries(given, known)
     rules = metamodel().profiles.get(element_type)
     if profile is None and not whole:
         return []
-    given = profile or {}
     if rules is None:
         return (
             [_unfit("profile", f"{element_type} has no profile", {"hint": "Use properties instead."})] if given else []
         )
-    known: Mapping[str, Mapping[str, Any]] = rules["fields"]
     missing = [key for key in rules["required"] if not given.get(key)] if whole else []
     issues = [_unfit(f"profile/{key}", f"{key} is missing", {"missing_keys": missing}) for key in missing]
+    return issues + _unfit_entries(given, rules["fields"])
+
+
+def _unfit_entries(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> list[Issue]:
+    issues = []
     for key, value in given.items():
         if key not in known:
             place = "profile/" + key.replace("~", "~0").replace("/", "~1")

@@ -35,17 +35,14 @@ def require_relationship(reader: Reader, relationship_id: str, field: str = "id"
     """The relationship; Invalid where there is none."""
     found = find_relationship(reader, relationship_id)
     if found is None:
-        raise Invalid.many(
-            [
-                Issue(
-                    codes.RELATIONSHIP_NOT_FOUND,
-                    {"id": relationship_id[:80]},
-                    f"/{field}",
-                    suggestions={"hint": "List the relationships of one of its ends with listRelationships."},
-                )
-            ]
-        )
+        raise Invalid.many([no_such_relationship(relationship_id, field)])
     return found
+
+
+def no_such_relationship(relationship_id: str, field: str = "id") -> Issue:
+    """The relationship is not there, for this caller."""
+    hint = "List the relationships of one of its ends with listRelationships."
+    return Issue(codes.RELATIONSHIP_NOT_FOUND, {"id": relationship_id[:80]}, f"/{field}", suggestions={"hint": hint})
 
 
 def relationship_between(reader: Reader, kind: str, source_id: str, target_id: str) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ accepted as any word, so that the refusal can say which type was probably meant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .metamodel import metamodel
@@ -62,6 +62,21 @@ def enforced(published: Mapping[str, Any], **more: Schema) -> Schema:
     """What is really accepted: types in any spelling, names without control characters, values that can be null."""
     fields = {name: _enforced(name, one) for name, one in published["properties"].items()}
     return {**published, "properties": {**fields, **more}}
+
+
+def bounded(published: Mapping[str, Any], fields: Iterable[str]) -> Schema:
+    """What is published, with all that these fields are held to besides: for whoever asks about one write alone.
+
+    What is published of a tool has to be short, and such as every vendor's client can read.
+    """
+    known = published["properties"]
+    return {**published, "properties": {**known, **{name: _bounded(name, known[name]) for name in fields}}}
+
+
+def _bounded(name: str, field: Schema) -> Schema:
+    if "enum" in field or "properties" in field:
+        return field
+    return {**field, **_enforced(name, field), "description": field["description"]}
 
 
 def _enforced(name: str, field: Schema) -> Schema:

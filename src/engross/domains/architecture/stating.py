@@ -13,6 +13,9 @@ from .ways import Habits
 
 Arguments = Mapping[str, Any]
 Write = Callable[[Unit, Arguments, Habits], Answer]
+Told = frozenset[str]
+NOTHING_TOLD: Told = frozenset()
+"""Fields that a call is refused for already: a look at the rest of it need not miss them."""
 
 
 def add_element(unit: Unit, model_id: str, kind: str, **fields: Any) -> dict[str, Any]:

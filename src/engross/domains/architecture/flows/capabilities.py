@@ -8,6 +8,7 @@ from typing import Any
 from engross.calls import Answer
 from engross.flows import Aggregate, Example
 from engross.ledger import Unit
+from engross.replies import Issue
 
 from .. import advice
 from ..schemas import DESCRIPTION, MODEL_ID, NAME, OPEN_PROFILE, WHOLE_PROFILE, names, shape, text
@@ -62,6 +63,12 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return create_capability(unit, arguments, ways.habits(unit.context))
 
+    @create_capability.examine
+    def _wrong_create_capability(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..element_writes import capability_issues
+
+        return capability_issues(unit, arguments, ways.habits(unit.context))
+
     create_capability.suggest(advice.after_element, alone=True)
 
     @architecture.record(
@@ -92,6 +99,12 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return create_capability_structure(unit, arguments, ways.habits(unit.context))
 
+    @create_capability_structure.examine
+    def _wrong_create_capability_structure(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..templates import structure_issues
+
+        return structure_issues(unit, arguments, ways.habits(unit.context))
+
     create_capability_structure.suggest(advice.after_structure, alone=True)
 
     @architecture.record(
@@ -117,5 +130,11 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
         from ..templates import add_component_to_capability
 
         return add_component_to_capability(unit, arguments, ways.habits(unit.context))
+
+    @add_component_to_capability.examine
+    def _wrong_add_component_to_capability(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..templates import component_issues
+
+        return component_issues(unit, arguments, ways.habits(unit.context))
 
     add_component_to_capability.suggest(advice.after_structure, alone=True)

@@ -8,7 +8,7 @@ from typing import Any
 from engross.calls import Answer, FactDraft
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader, Unit
-from engross.replies import codes
+from engross.replies import Issue, codes
 
 from .. import advice
 from ..schemas import (
@@ -50,7 +50,7 @@ UPDATE = shape(
     ("id",),
     id=IDENTIFIER,
     name=NAME,
-    description=DESCRIPTION,
+    description={**DESCRIPTION, "description": "null empties it."},
     properties={"type": "object", "description": 'To set; {"$op":"DELETE"} removes one.'},
     profile=OPEN_PROFILE,
     expected_version=EXPECTED_VERSION,
@@ -106,11 +106,17 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
 
         return create_element(unit, arguments, ways.habits(unit.context))
 
+    @create_element.examine
+    def _wrong_create_element(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..element_writes import element_issues
+
+        return element_issues(unit, arguments, ways.habits(unit.context))
+
     create_element.suggest(advice.after_element, alone=True)
 
     @architecture.record(
         effect="update",
-        **changing(UPDATE, type={}, model_id={}),
+        **changing(UPDATE, tidying(null=["name"]), type={}, model_id={}),
         refuses=CHANGED_ELEMENT,
         examples=[
             Example(
@@ -120,7 +126,22 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
                 reply="UPDATED",
             ),
             Example(
-                "As it was", {"id": "$0.element.id", "name": "OrderService"}, given=(A_COMPONENT,), reply="NO_EFFECT"
+                "Empty the description and take a property away",
+                {"id": "$0.element.id", "description": "", "properties": {"team": {"$op": "DELETE"}}},
+                given=(A_COMPONENT,),
+                reply="UPDATED",
+            ),
+            Example(
+                "Rename it, if nobody changed it meanwhile",
+                {"id": "$0.element.id", "name": "Order service", "expected_version": 1},
+                given=(A_COMPONENT,),
+                reply="UPDATED",
+            ),
+            Example(
+                "The name that it has: nothing changes",
+                {"id": "$0.element.id", "name": "OrderService"},
+                given=(A_COMPONENT,),
+                reply="NO_EFFECT",
             ),
             Example("Nothing to change", {"id": "$0.element.id"}, given=(A_COMPONENT,), reply="NO_CHANGES"),
             Example("No such element", {"id": "el_nowhere", "name": "X"}, reply="ELEMENT_NOT_FOUND"),
@@ -131,6 +152,12 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
         from ..element_writes import update_element
 
         return update_element(unit, arguments, ways.habits(unit.context))
+
+    @update_element.examine
+    def _wrong_update_element(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..element_writes import update_issues
+
+        return update_issues(unit, arguments, ways.habits(unit.context), told)
 
     update_element.suggest(advice.after_update, alone=True)
     update_element.assess(_risk_of_update)
@@ -156,6 +183,12 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
         from ..element_writes import delete_element
 
         return delete_element(unit, arguments, ways.habits(unit.context))
+
+    @delete_element.examine
+    def _wrong_delete_element(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..element_writes import deletion_issues
+
+        return deletion_issues(unit, arguments)
 
     delete_element.suggest(advice.after_deletion, alone=True)
 

@@ -8,7 +8,7 @@ from typing import Any
 from engross.calls import Answer
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader, Unit
-from engross.replies import codes
+from engross.replies import Issue, codes
 
 from .. import advice
 from ..schemas import (
@@ -89,6 +89,12 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
 
         return create_relationship(unit, arguments, ways.habits(unit.context))
 
+    @create_relationship.examine
+    def _wrong_create_relationship(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..relationship_writes import relationship_issues
+
+        return relationship_issues(unit, arguments, told)
+
     create_relationship.suggest(advice.after_relationship, alone=True)
 
     @architecture.record(
@@ -110,6 +116,12 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
         from ..relationship_writes import delete_relationship
 
         return delete_relationship(unit, arguments, ways.habits(unit.context))
+
+    @delete_relationship.examine
+    def _wrong_delete_relationship(unit: Unit, arguments: Arguments, told: frozenset[str]) -> list[Issue]:
+        from ..relationship_writes import ending_issues
+
+        return ending_issues(unit, arguments)
 
     delete_relationship.suggest(advice.after_deletion, alone=True)
 
