@@ -53,15 +53,16 @@ def test_fields_that_do_not_fit(door: Door) -> None:
         descripton="x",
     )
     misnamed = Refused("VALIDATION_ERROR", "name", {"hint", "example"})
-    for name in ("   ", "x" * 256, "a\u0007b", 5):
-        door.refused("createElement", misnamed, type="Node", name=name)
+    unfit: list[Any] = ["   ", "x" * 256, "a\u0007b", 5]
+    for given in unfit:
+        door.refused("createElement", misnamed, type="Node", name=given)
     door.refused("createElement", misnamed, type="Node")
     door.refused("updateElement", Refused("FIELD_NOT_ALLOWED", "type", {"hint"}), id=door.element("Node"), type="Path")
 
 
 @pytest.mark.requirement("ARCH-12", "ARCH-18")
 def test_what_is_wrong_with_the_shape_and_with_the_rest_is_told_together(door: Door) -> None:
-    payload = {
+    payload: dict[str, Any] = {
         "type": "AppComponent",
         "name": "  ",
         "layer": "x",
