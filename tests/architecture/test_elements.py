@@ -507,6 +507,30 @@ def test_validating_warns_of_similar_elements_and_of_a_missing_description(studi
     assert any("Order Service" in suggestion for suggestion in checked["suggestions"])
 
 
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        *((name, ["OrderService"]) for name in ("OrderServise", "orderservise", "orderservices", "Ordr Service")),
+        *((name, ["Customer Portal"]) for name in ("CustomerPortal", "Customer Portals", "Kustomer Portal")),
+        ("Invoicing", []),
+        ("Order Service 2", ["OrderService"]),
+    ],
+)
+@pytest.mark.requirement("ARCH-12")
+def test_a_write_warns_of_the_same_similar_elements_as_its_validation(
+    studio: Studio, name: str, like: list[str]
+) -> None:
+    for known in ("OrderService", "Customer Portal", "Warehouse"):
+        studio.element(known)
+    wish = {"type": "ApplicationComponent", "name": name}
+    checked = validate(studio.clara, "createElement", wish)["warnings"]
+    written = done(studio.clara.architecture.create_element(**wish)).data["warnings"]
+    assert [(one["code"], one.get("similar_element")) for one in written] == [
+        (one["code"], one.get("similar_element")) for one in checked
+    ]
+    assert [one["similar_element"]["name"] for one in written if one["code"] == "SIMILAR_ELEMENT"] == like
+
+
 def test_an_erased_element_is_gone_in_every_version_and_a_rebuild_agrees(studio: Studio) -> None:
     orders, service = studio.element("Orders"), studio.element("Ordering", "ApplicationService")
     studio.relate("Realization", orders, service)

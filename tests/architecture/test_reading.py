@@ -322,6 +322,27 @@ def test_search_follows_renames_and_deletions(studio: Studio) -> None:
     assert studio.clara.office.rebuild(studio.clara.tenant).same
 
 
+MISWRITTEN = {
+    "OrderService": ("orderservise", "Ordrservice", "orderservices", "OrderServise"),
+    "Customer Onboarding": ("Cutomer", "Kustomer", "customeronboarding", "onbaording", "kustomeronboarding"),
+    "Claims Handling Desk": ("claimshandlingdesk",),
+    "Überweisung": ("Überweisng",),
+}
+
+
+def test_a_name_is_found_although_a_letter_is_wrong_or_a_blank_missing(studio: Studio) -> None:
+    for name in (*MISWRITTEN, "Warehouse"):
+        studio.element(name)
+    for meant, queries in MISWRITTEN.items():
+        for asked in queries:
+            assert names(studio.scout.architecture.semantic_search(query=asked).data["results"])[:1] == [meant]
+            refused = studio.scout.architecture.get_element(ref=asked)
+            assert refused.message_key == "ELEMENT_NOT_FOUND"
+            assert refused.data["suggestions"]["similar_elements"][0]["name"] == meant
+    for asked in ("zzz", "quarterly", "4712", "ox"):
+        assert studio.scout.architecture.semantic_search(query=asked).data["results"] == []
+
+
 def test_search_says_when_an_embedder_took_part(offices: Offices) -> None:
     class Vowels:
         name = "vowels"

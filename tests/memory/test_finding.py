@@ -90,6 +90,38 @@ def test_search_finds_by_words_of_any_field_also_misspelled(library: Library):
     assert done(library.vera.call("memory.search-memory", {"query": "carpenter"}))["results"] == []
 
 
+@pytest.mark.parametrize("asked", ["Qentin", "Quntin", "uQentin", "Kuentin", "Quentinn"])
+def test_a_letter_may_be_wrong_anywhere_in_a_word(library: Library, asked: str):
+    quentin = person(library.clara, "Quentin Marsh", instrument="Xylophone")
+    person(library.clara, "Somebody Else")
+    assert searched(library, asked) == [quentin]
+    assert searched(library, "Zylophone") == [quentin]
+    assert searched(library, "mrash xylofone") == [quentin]
+
+
+def test_an_identifier_leads_before_everything_that_shares_a_word_with_it(library: Library):
+    tell(library.clara, {"entity_type": "company", "name": "x"}, {"entity_type": "company", "name": "Guy"})
+    guy = person(library.clara, "Somebody", email="p.guy@x.org", phone="+41 79 271 82 81", tax_id="ZX-99881")
+    for asked in ("P.Guy@x.org", "+41 (79) 271 82 81", "zx 99881"):
+        assert searched(library, asked)[0] == guy
+    org = entity_id("company", "Org")
+    tell(library.clara, {"entity_type": "company", "name": "Org", "website": "https://x.org"})
+    assert searched(library, "P.Guy@x.org")[0] == guy
+    assert searched(library, "x.org")[0] == org
+
+
+def test_numbers_are_searched_when_they_say_something(library: Library):
+    tell(
+        library.clara,
+        {"entity_type": "parcel", "name": "Box", "weight": 4711, "price": 1299.5, "pieces": 7, "fragile": True},
+    )
+    box = entity_id("parcel", "Box")
+    assert searched(library, "4711") == searched(library, "price 1299") == [box]
+    assert searched(library, "7") == searched(library, "4712") == searched(library, "1") == []
+    correct(library.clara, box, "weight", 815, "parcel")
+    assert (searched(library, "4711"), searched(library, "815")) == ([], [box])
+
+
 class Letters:
     """Embeds a text as the letters it has."""
 
@@ -109,7 +141,7 @@ def test_an_embedder_takes_part_and_the_mode_says_so(tmp_path):
     tell(library.clara, ACME, JOHN)
     answer = done(library.clara.call("memory.search-memory", {"query": "doe"}))
     assert answer["search_mode"] == "words+names+embeddings:letters"
-    assert [one["id"] for one in answer["results"]] == [JOHN_ID]
+    assert answer["results"][0]["id"] == JOHN_ID
     letters.is_away = True
     without = done(library.clara.call("memory.search-memory", {"query": "doe"}))
     assert "+embeddings" not in without["search_mode"]

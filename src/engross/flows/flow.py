@@ -179,7 +179,10 @@ class Flow:
         return Checked(self._defaults.complete(arguments), controls, warnings)
 
     def prepare(self, function: Function) -> Function:
-        """Decorator: `(reader, arguments)`, runs off the writer; gives what the handler then gets."""
+        """Decorator: `(reader, arguments)`, runs off the writer; gives what the handler then gets.
+
+        That of a read is `(aside, arguments)`: it may ask other systems, and holds no reader meanwhile.
+        """
         return self._attached("preparer", function)
 
     def examine(self, function: Function) -> Function:

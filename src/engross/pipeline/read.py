@@ -12,6 +12,7 @@ from engross.ledger import Reader, Unit, settled_position
 from engross.replies import Failed, Invalid, Reply, codes, reply
 from engross.store import Reading, Transaction
 
+from .aside import Aside
 from .draft import see_draft, undecided_proposal
 from .fittings import Fittings
 from .perform import as_answer
@@ -29,23 +30,29 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
             field="as_of",
         )
 
+    deadline = context.deadline or 0.0
+    asked: Any = arguments
+    preparer = flow.preparer
+    if preparer is not None:
+        aside = Aside(fittings, context)
+        asked = yield Work(fittings.workers, lambda: preparer(aside, arguments), deadline)
+
     def on_snapshot(reading: Reading) -> Any:
         if as_of is None:
-            return flow.handler(Reader(reading, context), arguments)
+            return flow.handler(Reader(reading, context), asked)
         position = settled_position(reading, as_of, context.occurred_at)
         if position is None:
             raise _ahead(reading)
-        return flow.handler(Reader(reading, context._replace(as_of=position)), arguments)
+        return flow.handler(Reader(reading, context._replace(as_of=position)), asked)
 
     def in_draft(transaction: Transaction) -> Any:
         unit = Unit(transaction, context, fittings.book)
         see_draft(fittings, unit, undecided_proposal(fittings, unit, context))
         try:
-            return flow.handler(unit, arguments)
+            return flow.handler(unit, asked)
         finally:
             unit.rewind()
 
-    deadline = context.deadline or 0.0
     if flow.makes_calls:
         calling: Steps[Any] = flow.handler(context, arguments)  # type: ignore[assignment]
         result = yield from calling

@@ -17,7 +17,7 @@ from .pace import pace_notices
 from .patch import changed, patched, spread, value_of
 from .refusals import immutable, no_possible_parent, no_such_element_type, profile_issues, raise_all
 from .relationships import all_tied_to, left_alone
-from .remarks import remarks
+from .remarks import likenesses, remarks
 from .rows import citation, element_of
 from .stating import NOTHING_TOLD, Arguments, Told, add_element, add_relationship, end_relationship
 from .ways import Habits
@@ -46,11 +46,19 @@ class Change(NamedTuple):
     issues: list[Issue]
 
 
+class Created(NamedTuple):
+    """A new element; the relationship to its parent, if it has one; and which others are called much like it."""
+
+    element: dict[str, Any]
+    more: dict[str, Any]
+    similar: Notices
+
+
 def create_element(unit: Unit, arguments: Arguments, habits: Habits) -> Answer:
     """An element, and where a parent is named, the composition that holds it."""
     new = _meant_element(unit, arguments, habits)
-    element, more = _created(unit, arguments, new)
-    warnings = [*new.warnings, *_alone(element, more), *remarks(unit, element), *pace_notices(unit)]
+    element, more, similar = _created(unit, arguments, new)
+    warnings = [*new.warnings, *_alone(element, more), *remarks(element), *similar, *pace_notices(unit)]
     return _answer("element", element, more, warnings)
 
 
@@ -62,9 +70,9 @@ def element_issues(unit: Unit, arguments: Arguments, habits: Habits) -> list[Iss
 def create_capability(unit: Unit, arguments: Arguments, habits: Habits) -> Answer:
     """A capability with its whole profile."""
     new = _meant_capability(unit, arguments, habits)
-    element, more = _created(unit, arguments, new)
+    element, more, similar = _created(unit, arguments, new)
     shown = {**element, "revision": element["version"]}
-    return _answer("capability", shown, more, [*new.warnings, *_alone(element, more), *remarks(unit, element)])
+    return _answer("capability", shown, more, [*new.warnings, *_alone(element, more), *remarks(element), *similar])
 
 
 def capability_issues(unit: Unit, arguments: Arguments, habits: Habits) -> list[Issue]:
@@ -170,16 +178,16 @@ def _wanted(arguments: Arguments) -> dict[str, Any]:
     return {**wanted, "description": wanted["description"] or None} if "description" in wanted else wanted
 
 
-def _created(unit: Unit, arguments: Arguments, new: New) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A new element; the relationship to its parent, if it has one."""
+def _created(unit: Unit, arguments: Arguments, new: New) -> Created:
     raise_all(new.issues)
     assert new.kind is not None
     assert new.model_id is not None
+    similar = likenesses(unit, new.model_id, arguments["name"])
     element = add_element(unit, new.model_id, new.kind, **_given(arguments))
     if new.parent is None:
-        return element, {}
+        return Created(element, {}, similar)
     held = add_relationship(unit, new.model_id, "Composition", new.parent["id"], element["id"])
-    return element, {"relationship": held}
+    return Created(element, {"relationship": held}, similar)
 
 
 def _alone(element: Mapping[str, Any], more: Mapping[str, Any]) -> Notices:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engross.ledger import Reader
-from engross.ranking import Embedder
 from engross.replies import Invalid
+from engross.searching.meaning import Embedder, Meaning, Shelf
 
 from .elements import find_element, no_such_element, referred, require_element
 from .graphs import Graph, neighbourhood
@@ -76,7 +76,15 @@ def some_relationships(reader: Reader, arguments: Arguments) -> Answered:
     return cited(reader, model_id, {"relationships": page.found, "next_cursor": page.cursor}, page.found)
 
 
-def found_elements(reader: Reader, arguments: Arguments, embedder: Embedder | None) -> Answered:
+def what_is_meant(shelf: Shelf, arguments: Arguments, embedder: Embedder) -> Meaning:
+    """What a query means, in the model that it is about."""
+    from .meanings import VECTORS, told_of
+
+    asked = arguments.get("model_id")
+    return VECTORS.meaning(shelf, embedder, lambda reader: effective_model(reader, asked), arguments["query"], told_of)
+
+
+def found_elements(reader: Reader, arguments: Arguments, meaning: Meaning) -> Answered:
     """The elements that fit a query, and by what they were found."""
     model_id = effective_model(reader, arguments.get("model_id"))
     hits = search(
@@ -85,10 +93,10 @@ def found_elements(reader: Reader, arguments: Arguments, embedder: Embedder | No
         arguments["query"],
         most=arguments.get("limit", 10),
         types=_wanted_types(arguments),
-        embedder=embedder,
+        meaning=meaning,
     )
     results = [{**hit.element, "score": hit.score} for hit in hits.best]
-    return cited(reader, model_id, {"results": results, "search_mode": hits.mode}, results)
+    return cited(reader, model_id, {"results": results, **hits.near.told()}, results)
 
 
 def around(reader: Reader, arguments: Arguments) -> Answered:

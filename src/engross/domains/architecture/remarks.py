@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engross.ledger import Unit
+from engross.ledger import Reader
 
 from .metamodel import metamodel
 from .notices import Notices, like_another, profile_missing, undescribed
-from .search import plainly_similar, similar
+from .search import plainly_similar
 
 SIMILAR_SHOWN = 3
 
 
-def remarks(unit: Unit, element: Mapping[str, Any]) -> Notices:
-    """That it says too little about itself, or is called much like another."""
+def remarks(element: Mapping[str, Any]) -> Notices:
+    """That it says too little about itself."""
     kind = element["type"]
     found: Notices = []
     if not element["description"] and not metamodel().is_junction(kind):
         found.append(undescribed())
     if kind in metamodel().profiles and "profile" not in element:
         found.append(lacks_profile(kind))
-    return [*found, *likenesses(unit, element["model_id"], element["name"], unless=element["id"])]
+    return found
 
 
 def lacks_profile(element_type: str) -> dict[str, Any]:
@@ -30,8 +30,6 @@ def lacks_profile(element_type: str) -> dict[str, Any]:
     return profile_missing(element_type, ", ".join(metamodel().profiles[element_type]["required"]))
 
 
-def likenesses(unit: Unit, model_id: str, name: str, field: str = "name", *, unless: str = "") -> Notices:
-    """That others are called much like this one."""
-    # A real write has no time for a thorough look.
-    look, most = (similar, SIMILAR_SHOWN) if unit.context.dry_run else (plainly_similar, 1)
-    return [like_another(one, field) for one in look(unit, model_id, name, most=most, unless=unless)]
+def likenesses(reader: Reader, model_id: str, name: str, field: str = "name") -> Notices:
+    """That others are called much like this. Asked before it is there, or it would be one of them."""
+    return [like_another(one, field) for one in plainly_similar(reader, model_id, name, most=SIMILAR_SHOWN)]

@@ -2,7 +2,7 @@
 
 Every word leads to a bounded number of elements, the most telling first, so that a search costs the same in a large
 model as in a small one. Two rankings, by words and by likeness of names, are fused; where an embedder is configured,
-its similarity is a third.
+nearness in meaning is a third, which also finds what no word leads to.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from engross.ledger import Reader
-from engross.ranking import Embedder, ranked
+from engross.searching.meaning import NO_MEANING, Meaning, Near
+from engross.searching.ranking import fused
+from engross.searching.spelling import is_spelled
+from engross.searching.vocabulary import Vocabulary
 
+from .meanings import VECTORS
 from .names import DESCRIBED, folded, words
 from .rows import ELEMENT_COLUMNS, brief, element_of
 from .tables import AS_OF
 
 MOST_WORDS = 12
-MOST_NEAR = 60
 MANY_POSTINGS = 1000
 """Where only some types are wanted, most of what is under a word may be of others."""
 LIKE_ENOUGH = 70
-LAST = "\U0010ffff"
 
 
 class Effort(NamedTuple):
@@ -31,10 +33,9 @@ class Effort(NamedTuple):
 
     postings: int
     candidates: int
-    misspelled: bool
 
 
-THOROUGH = Effort(200, 150, True)
+THOROUGH = Effort(200, 150)
 
 
 class Hit(NamedTuple):
@@ -45,10 +46,10 @@ class Hit(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """What was found, and by what."""
+    """What was found, and how near in meaning."""
 
     best: list[Hit]
-    mode: str
+    near: Near
 
 
 def search(
@@ -58,39 +59,59 @@ def search(
     *,
     most: int,
     types: Sequence[str] | None = None,
-    embedder: Embedder | None = None,
+    meaning: Meaning = NO_MEANING,
 ) -> Hits:
     """The elements that fit a query, best first; equal ones by id."""
     effort = THOROUGH if types is None else THOROUGH._replace(postings=MANY_POSTINGS)
+    near = VECTORS.near(reader, model_id, meaning, types)
     candidates = _candidates(reader, model_id, query, types, effort)
-    opinions = [_by_words(candidates, query), _by_likeness(candidates, query)]
-    texts = {identifier: _told(one) for identifier, one in candidates.items()} if embedder else {}
-    best, mode = ranked(query, texts, opinions, embedder, most=most)
-    return Hits([Hit(candidates[identifier], score) for identifier, score in best], mode)
+    opinions = [_by_words(candidates, query), _by_likeness(candidates, query), near.scores]
+    meant = {one["id"]: one for one in _elements(reader, [one for one in near.scores if one not in candidates])}
+    known = candidates | meant
+    scores = [(one, score) for one, score in fused(opinions).items() if one in known]
+    return Hits([Hit(known[identifier], score) for identifier, score in scores[:most]], near)
 
 
-def similar(reader: Reader, model_id: str, name: str, *, most: int = 5, unless: str = "") -> list[dict[str, Any]]:
+def similar(reader: Reader, model_id: str, name: str, *, most: int = 5) -> list[dict[str, Any]]:
     """Elements whose names are like this one, in a few words each."""
-    return _alike(name, _candidates(reader, model_id, name, None, THOROUGH).values(), most, unless)
+    return _alike(name, _candidates(reader, model_id, name, None, THOROUGH).values(), most)
 
 
-def plainly_similar(reader: Reader, model_id: str, name: str, *, most: int, unless: str) -> list[dict[str, Any]]:
-    """`similar` for every write: names of about as many words that share two neighbouring ones, or the only one."""
-    own = list(dict.fromkeys(words(name)))
+def plainly_similar(reader: Reader, model_id: str, name: str, *, most: int) -> list[dict[str, Any]]:
+    """`similar` for every write: names of about as many words that share the first two, or the only one.
+
+    One word that is new to the model may be a misspelled one, or two that were written as one; a name of known words,
+    or of several new ones, costs no more than two looks.
+    """
+    found: dict[str, None] = {}
+    for word, many in _to_compare(_vocabulary(reader, model_id), list(dict.fromkeys(words(name)))):
+        rows = reader.rows(
+            "SELECT element_id FROM architecture_words WHERE tenant = :tenant AND model_id = :model_id AND word = :word"
+            f" AND rank >= :fewest AND rank <= :most_words AND {AS_OF} ORDER BY rank, element_id LIMIT :most",
+            model_id=model_id,
+            word=word,
+            fewest=max(1, many - 1),
+            most_words=many + 1,
+            most=most,
+        )
+        found |= dict.fromkeys(row["element_id"] for row in rows)
+    # Joined with the looks before, some planner would rather read through all elements.
+    return _alike(name, _named(reader, list(found)), most) if found else []
+
+
+def _to_compare(vocabulary: Vocabulary, own: Sequence[str]) -> list[tuple[str, int]]:
+    """The words and pairs under which similar names are, each with the number of words that those have about."""
     if not own:
         return []
-    rows = reader.rows(
-        "SELECT element_id FROM architecture_words WHERE tenant = :tenant AND model_id = :model_id AND word = :word"
-        f" AND rank >= :fewest AND rank <= :most_words AND {AS_OF} ORDER BY rank, element_id LIMIT :most",
-        model_id=model_id,
-        word=" ".join(own[:2]),
-        fewest=max(1, len(own) - 1),
-        most_words=len(own) + 1,
-        most=most + 1,
-    )
-    found = [row["element_id"] for row in rows if row["element_id"] != unless][:most]
-    # Joined with the look before, some planner would rather read through all elements.
-    return _named(reader, found) if found else []
+    spelled = [word for word in own if is_spelled(word)]
+    known = vocabulary.known(spelled)
+    strange = [word for word in spelled if word not in known]
+    if len(strange) != 1:
+        return [(" ".join(own[:2]), len(own))]
+    place = max(0, own.index(strange[0]) - 1)
+    meant = [[other if word == strange[0] else word for word in own] for other in vocabulary.misspelled(strange[0])]
+    pairs = [" ".join(own[:2]), *(" ".join(one[place : place + 2]) for one in meant)]
+    return [*((pair, len(own)) for pair in pairs), *((pair, len(own) + 1) for pair in vocabulary.glued(strange[0]))]
 
 
 def _named(reader: Reader, identifiers: Sequence[str]) -> list[dict[str, Any]]:
@@ -102,15 +123,11 @@ def _named(reader: Reader, identifiers: Sequence[str]) -> list[dict[str, Any]]:
     )
 
 
-def _alike(name: str, candidates: Iterable[Mapping[str, Any]], most: int, unless: str) -> list[dict[str, Any]]:
+def _alike(name: str, candidates: Iterable[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
     from rapidfuzz.fuzz import WRatio
 
     asked = folded(name)
-    scored = [
-        (-WRatio(asked, folded(element["name"])), element["id"], element)
-        for element in candidates
-        if element["id"] != unless
-    ]
+    scored = [(-WRatio(asked, folded(element["name"])), element["id"], element) for element in candidates]
     best = sorted(scored, key=lambda one: one[:2])[:most]
     return [brief(element) for score, _, element in best if -score >= LIKE_ENOUGH]
 
@@ -137,11 +154,15 @@ def _asked(query: str) -> list[str]:
 
 
 def _posted(reader: Reader, model_id: str, word: str, effort: Effort) -> list[Mapping[str, Any]]:
-    """The elements under a word; if there are few, under words that begin with it or are spelled like it."""
+    """The elements under a word; if there are few, under words that begin with it, are spelled like it or make it."""
     found = _under(reader, model_id, word, effort.postings)
-    if not effort.misspelled or len(found) >= effort.postings // 10:
+    if len(found) >= effort.postings // 10:
         return found
-    for other in _like(reader, model_id, word):
+    vocabulary = _vocabulary(reader, model_id)
+    others = vocabulary.like(word)
+    if not found and not others:
+        others = vocabulary.glued(word)
+    for other in others:
         found += _under(reader, model_id, other, effort.postings)
     return found
 
@@ -158,38 +179,9 @@ def _under(reader: Reader, model_id: str, word: str, most: int) -> list[Mapping[
     )
 
 
-def _like(reader: Reader, model_id: str, word: str) -> list[str]:
-    from rapidfuzz.distance import OSA
-
-    if " " in word or len(word) < 3:
-        return []
-    start = word[:3]
-    near = [
-        *_words_between(reader, model_id, word, word + LAST),
-        *_words_between(reader, model_id, start, start + LAST),
-    ]
-    scored = sorted(
-        (-(1.0 if other.startswith(word) else OSA.normalized_similarity(word, other)), other)
-        for other in set(near)
-        if other != word and " " not in other
-    )
-    return [other for score, other in scored if -score >= 0.7][:5]
-
-
-def _words_between(reader: Reader, model_id: str, first: str, last: str) -> list[str]:
-    """Some of the words in a stretch of the alphabet: each step leaps over the postings of the word before."""
-    some = "FROM architecture_words WHERE tenant = :tenant AND model_id = :model_id AND word"
-    rows = reader.rows(
-        f"WITH RECURSIVE near (word) AS (SELECT min(word) {some} >= :first AND word < :last"
-        f" UNION ALL SELECT (SELECT min(word) {some} > near.word AND word < :last) FROM near"
-        " WHERE near.word IS NOT NULL)"
-        " SELECT word FROM near WHERE word IS NOT NULL LIMIT :most",
-        model_id=model_id,
-        first=first,
-        last=last,
-        most=MOST_NEAR,
-    )
-    return [row["word"] for row in rows]
+def _vocabulary(reader: Reader, model_id: str) -> Vocabulary:
+    scope = "tenant = :tenant AND model_id = :model_id"
+    return Vocabulary(reader, "architecture_words", "word", scope, model_id=model_id)
 
 
 def _elements(reader: Reader, identifiers: Sequence[str]) -> Iterable[dict[str, Any]]:
@@ -226,7 +218,3 @@ def _by_likeness(candidates: Mapping[str, Mapping[str, Any]], query: str) -> dic
 
     asked = folded(query)
     return {identifier: WRatio(asked, folded(element["name"])) for identifier, element in candidates.items()}
-
-
-def _told(element: Mapping[str, Any]) -> str:
-    return f"{element['name']}. {element['description'] or ''}"

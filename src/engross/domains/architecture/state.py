@@ -176,11 +176,14 @@ def _context_set(state: State, fact: Fact) -> None:
 
 def _erased(state: State, fact: Fact) -> None:
     """Nothing of the subject stays, in no version; what was tied to it ends here."""
+    from .meanings import VECTORS
+
     known = state.rows(
         "SELECT DISTINCT model_id, name, description FROM architecture_elements WHERE tenant = :tenant AND id = :id",
         id=fact.subject,
     )
     for row in known:
+        VECTORS.forget(state, row["model_id"], fact.subject)
         for word, rank in postings(row["name"], row["description"]).items():
             state.execute(
                 "DELETE FROM architecture_words WHERE tenant = :tenant AND model_id = :model_id AND word = :word"

@@ -7,6 +7,8 @@ not.
 
 from __future__ import annotations
 
+from engross.searching import vector_tables
+
 TABLES = (
     "architecture_models",
     "architecture_elements",
@@ -117,6 +119,15 @@ CREATE TABLE architecture_contexts (
 """
 CREATE = "\n".join((MODELS, ELEMENTS, RELATIONSHIPS, VIEWS, WORDS, CONTEXTS))
 
-MIGRATIONS = [("models, elements, relationships, views, words and contexts", CREATE)]
+VECTORS = (
+    vector_tables("architecture", "model_id")
+    + """CREATE INDEX architecture_elements_by_position ON architecture_elements (tenant, model_id, from_position);"""
+)
+"""What is derived from elements when somebody searches. It is no state, so it is not among the tables above."""
+
+MIGRATIONS = [
+    ("models, elements, relationships, views, words and contexts", CREATE),
+    ("vectors", VECTORS),
+]
 
 AS_OF = "from_position <= :as_of AND to_position > :as_of"

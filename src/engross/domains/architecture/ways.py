@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from engross.calls import Context
-from engross.ranking import Embedder
+
+if TYPE_CHECKING:
+    from engross.searching.meaning import Embedder
 
 Duplicates = Literal["by-caller", "reject", "warn", "allow"]
 

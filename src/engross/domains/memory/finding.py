@@ -7,24 +7,25 @@ memory as in a small one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from engross.ledger import Reader
-from engross.ranking import Embedder, ranked
+from engross.searching.meaning import NO_MEANING, Meaning, Near
+from engross.searching.ranking import fused
+from engross.searching.vocabulary import Vocabulary
 
 from .entities import Entity, find_entities, find_entity
 from .entity_rows import OWNED
 from .ids import ENTITY_ID, entity_id
-from .names import COMPANIES, identifier_guesses, normalise, words
+from .meanings import VECTORS
+from .names import COMPANIES, exact_guesses, identifier_guesses, normalise, words
 from .owners import owner_of
-from .terms import TOLD
+from .terms import TOLD, texts_in
 
 MOST_FOUND = 100
 MOST_WORDS = 12
 MOST_POSTINGS = 200
 MOST_CANDIDATES = 150
-MOST_NEAR = 60
-LAST = "\U0010ffff"
 
 
 class Match(NamedTuple):
@@ -91,7 +92,7 @@ def _by_words_of_name(reader: Reader, identifier: str, entity_type: str | None) 
         return []
     found: set[str] | None = None
     for word in asked:
-        terms = [word, *_words_between(reader, word, word + LAST)] if word == asked[-1] else [word]
+        terms = [word, *_vocabulary(reader).beginning(word)] if word == asked[-1] else [word]
         under = {one for term in terms for one in _under(reader, term, MOST_POSTINGS * 5, below=TOLD)}
         found = under if found is None else found & under
     entities = find_entities(reader, found or ())
@@ -120,31 +121,41 @@ def _each_once(matches: Sequence[Match]) -> list[Match]:
 
 
 class Hits(NamedTuple):
-    """What was found, and by what."""
+    """What was found, and how near in meaning."""
 
     best: list[Hit]
-    mode: str
+    near: Near
 
 
 def search(
-    reader: Reader, query: str, *, most: int, entity_type: str | None = None, embedder: Embedder | None = None
+    reader: Reader, query: str, *, most: int, entity_type: str | None = None, meaning: Meaning = NO_MEANING
 ) -> Hits:
-    """The entities that fit a query, best first; equal ones by id."""
-    candidates = _candidates(reader, query, entity_type)
-    opinions = [_by_words(candidates, query), _by_likeness(candidates, query)]
-    texts = {identifier: _told(one) for identifier, one in candidates.items()} if embedder else {}
-    best, mode = ranked(query, texts, opinions, embedder, most=most)
-    return Hits([Hit(candidates[identifier], score) for identifier, score in best], mode)
+    """The entities that fit a query, best first, those first that it identifies; equal ones by id."""
+    types = None if entity_type is None else [entity_type]
+    near = VECTORS.near(reader, owner_of(reader.context), meaning, types)
+    named = _named(reader, query)
+    candidates = _candidates(reader, query, entity_type, [one for under in named.values() for one in under])
+    meant = _meant(reader, near.scores, entity_type)
+    opinions = [_by_words(candidates, query), _by_likeness(candidates, query), _nearness(meant, near.scores)]
+    known = {one.id: one for one in (*candidates.values(), *meant.values())}
+    exactly = exact_guesses(query)
+    certain = find_entities(reader, {one for term, under in named.items() if term in exactly for one in under})
+    scores = fused(opinions, {one.id for one in certain.values()} & set(candidates))
+    return Hits([Hit(known[identifier], score) for identifier, score in list(scores.items())[:most]], near)
 
 
-def _candidates(reader: Reader, query: str, entity_type: str | None) -> dict[str, Entity]:
+def _named(reader: Reader, query: str) -> dict[str, list[str]]:
+    """What the whole query may identify, by the term."""
+    return {term: under for term in identifier_guesses(query) if (under := _under(reader, term, MOST_FOUND))}
+
+
+def _candidates(reader: Reader, query: str, entity_type: str | None, named: Sequence[str]) -> dict[str, Entity]:
     weights: dict[str, float] = {}
     for word in list(dict.fromkeys(words(query)))[:MOST_WORDS]:
         for identifier, rank in _posted(reader, word, MOST_POSTINGS * (5 if entity_type else 1)):
             weights[identifier] = weights.get(identifier, 0.0) + 1.0 / (1 + rank)
-    for term in identifier_guesses(query):
-        for identifier in _under(reader, term, MOST_FOUND):
-            weights[identifier] = weights.get(identifier, 0.0) + 2.0
+    for identifier in named:
+        weights[identifier] = weights.get(identifier, 0.0) + 2.0
     best = sorted(weights, key=lambda identifier: (-weights[identifier], identifier))
     found = find_entities(reader, best[: MOST_CANDIDATES * (4 if entity_type else 1)])
     listed = [found[identifier] for identifier in best if identifier in found]
@@ -152,11 +163,24 @@ def _candidates(reader: Reader, query: str, entity_type: str | None) -> dict[str
     return dict(list(wanted.items())[:MOST_CANDIDATES])
 
 
+def _meant(reader: Reader, near: Mapping[str, float], entity_type: str | None) -> dict[str, Entity]:
+    """Who speaks for what is near in meaning, by the ids that were near."""
+    found = find_entities(reader, near)
+    return {one: entity for one, entity in found.items() if entity_type in (None, entity.type)}
+
+
+def _nearness(meant: Mapping[str, Entity], near: Mapping[str, float]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for one, entity in meant.items():
+        scores[entity.id] = max(near[one], scores.get(entity.id, 0.0))
+    return scores
+
+
 def _posted(reader: Reader, word: str, most: int) -> list[tuple[str, int]]:
     """The entities under a word; if there are few, under words that begin with it or are spelled like it."""
     found = _ranked(reader, word, most)
     if len(found) < most // 10:
-        for other in _like(reader, word):
+        for other in _vocabulary(reader).like(word):
             found += _ranked(reader, other, most)
     return found
 
@@ -175,34 +199,9 @@ def _under(reader: Reader, term: str, most: int, *, below: int = TOLD + 1) -> li
     return [identifier for identifier, rank in _ranked(reader, term, most) if rank < below]
 
 
-def _like(reader: Reader, word: str) -> list[str]:
-    from rapidfuzz.distance import OSA
-
-    if len(word) < 3:
-        return []
-    near = [*_words_between(reader, word, word + LAST), *_words_between(reader, word[:3], word[:3] + LAST)]
-    scored = sorted(
-        (-(1.0 if other.startswith(word) else OSA.normalized_similarity(word, other)), other)
-        for other in set(near)
-        if other != word and "=" not in other
-    )
-    return [other for score, other in scored if -score >= 0.7][:5]
-
-
-def _words_between(reader: Reader, first: str, last: str) -> list[str]:
-    """Some of the terms in a stretch of the alphabet: each step leaps over the postings of the term before."""
-    some = f"FROM memory_terms {OWNED} AND term"
-    rows = reader.rows(
-        f"WITH RECURSIVE near (term) AS (SELECT min(term) {some} >= :first AND term < :last"
-        f" UNION ALL SELECT (SELECT min(term) {some} > near.term AND term < :last) FROM near"
-        " WHERE near.term IS NOT NULL)"
-        " SELECT term FROM near WHERE term IS NOT NULL LIMIT :most",
-        owner=owner_of(reader.context),
-        first=first,
-        last=last,
-        most=MOST_NEAR,
-    )
-    return [row["term"] for row in rows]
+def _vocabulary(reader: Reader) -> Vocabulary:
+    scope = "tenant = :tenant AND owner = :owner"
+    return Vocabulary(reader, "memory_terms", "term", scope, owner=owner_of(reader.context))
 
 
 def _by_words(candidates: Mapping[str, Entity], query: str) -> dict[str, float]:
@@ -210,7 +209,7 @@ def _by_words(candidates: Mapping[str, Entity], query: str) -> dict[str, float]:
 
     def fit(entity: Entity) -> float:
         own = set(words(entity.name))
-        told = {word for text in _texts(entity.snapshot) for word in words(text)}
+        told = {word for text in texts_in(entity.snapshot) for word in words(text)}
         matched = sum(
             1.0 if word in own else 0.5 if word in told else 0.25 * any(one.startswith(word) for one in own)
             for word in asked
@@ -226,11 +225,3 @@ def _by_likeness(candidates: Mapping[str, Entity], query: str) -> dict[str, floa
 
     asked = normalise("", query)
     return {identifier: WRatio(asked, entity.name) for identifier, entity in candidates.items()}
-
-
-def _told(entity: Entity) -> str:
-    return f"{entity.type} {entity.name}. " + " ".join(_texts(entity.snapshot))[:2000]
-
-
-def _texts(snapshot: Mapping[str, Any]) -> list[str]:
-    return [value for value in snapshot.values() if isinstance(value, str)]

@@ -11,10 +11,13 @@ from engross.replies import codes
 
 from .arguments import ACME_ID, GIVEN_BOTH, Answered, EntityId, EntityType, Limit, Offset, UserId
 from .entities import count_entities, page_of_entities, require_entity
+from .owners import owner_of
 from .refusals import malformed, raise_all
 from .ways import Ways
 
 if TYPE_CHECKING:
+    from engross.searching.meaning import Meaning, Shelf
+
     from .duplicates import Pair
 
 
@@ -101,25 +104,40 @@ def _add_listing(memory: Aggregate) -> None:
 
 
 def _add_searching(memory: Aggregate, ways: Ways) -> None:
+    embedder = ways.embedder
+
     @memory.read(
         answers=None,
+        arguments=SearchMemory,
         examples=[Example("By words", {"query": "doe example"}, given=GIVEN_BOTH)],
     )
-    def search_memory(reader: Reader, arguments: SearchMemory) -> Answered:
+    def search_memory(reader: Reader, asked: Any) -> Answered:
         """Search entities by what is said about them, misspelled or not."""
+        from engross.searching.meaning import NO_MEANING
+
         from .finding import search
 
-        if not arguments["query"].strip():
-            raise_all([malformed("/query", "it is empty")])
+        arguments, meaning = (asked, NO_MEANING) if embedder is None else asked
+        _refuse_empty(arguments)
         hits = search(
             reader,
             arguments["query"],
             most=arguments["limit"],
             entity_type=arguments.get("entity_type"),
-            embedder=ways.embedder,
+            meaning=meaning,
         )
         results = [{**hit.entity.shown(), "score": hit.score} for hit in hits.best]
-        return {"results": results, "total": len(results), "search_mode": hits.mode}
+        return {"results": results, "total": len(results), **hits.near.told()}
+
+    if embedder is not None:
+
+        @search_memory.prepare
+        def meant(shelf: "Shelf", arguments: SearchMemory) -> "tuple[SearchMemory, Meaning]":
+            from .meanings import VECTORS, told_of
+
+            _refuse_empty(arguments)
+            owner = owner_of(shelf.context)
+            return arguments, VECTORS.meaning(shelf, embedder, lambda _: owner, arguments["query"], told_of)
 
     @memory.read(
         answers=None,
@@ -139,6 +157,11 @@ def _add_searching(memory: Aggregate, ways: Ways) -> None:
         else:
             pairs = all_candidates(reader, arguments.get("entity_type"), arguments["limit"])
         return {"candidates": [_pair(pair) for pair in pairs], "total": len(pairs)}
+
+
+def _refuse_empty(arguments: SearchMemory) -> None:
+    if not arguments["query"].strip():
+        raise_all([malformed("/query", "it is empty")])
 
 
 def _pair(pair: "Pair") -> Mapping[str, Any]:

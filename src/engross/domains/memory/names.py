@@ -203,3 +203,12 @@ def identifier_terms(field: str, value: Any) -> Sequence[str]:
 def identifier_guesses(identifier: str) -> dict[str, str]:
     """Under which terms something is looked up when nobody says which field it is from: the field by term."""
     return {term: GROUPS.get(field, field) for field in IDENTIFIERS for term in identifier_terms(field, identifier)}
+
+
+def exact_guesses(identifier: str) -> list[str]:
+    """The terms of `identifier_guesses` that stand for the whole of it, not for what a part of it might be."""
+    guesses = identifier_guesses(identifier)
+    partial = {"domain"} if "@" in identifier else set()
+    if any(map(str.isalpha, identifier)):
+        partial.add("phone")
+    return [term for term, field in guesses.items() if field not in partial]

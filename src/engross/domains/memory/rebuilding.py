@@ -29,10 +29,13 @@ def rebuild_entities(state: State, owner: str, identifiers: Iterable[str]) -> No
 
 
 def _rebuild(state: State, owner: str, row: dict[str, Any]) -> None:
+    from .meanings import VECTORS
+
     identifier = row["id"]
     owned = {"owner": owner, "entity_id": identifier}
     old = terms_of(row["type"], row["name"], snapshot_of(read(row["board"]))) if row["observations"] else {}
     state.execute(f"DELETE FROM memory_checkpoints {OWNED} AND entity_id = :entity_id", **owned)
+    VECTORS.forget(state, owner, identifier)
     ever = _ever_said(state, owned)
     if ever["created_at"] is None:
         state.execute(f"DELETE FROM memory_entities {OWNED} AND id = :entity_id", **owned)

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from engross.searching import vector_tables
+
 ENTITIES = """
 CREATE TABLE memory_records (
     tenant       $text NOT NULL,
@@ -393,11 +395,19 @@ SPEAKERS = {
         )
     ),
 }
+VECTORS = {
+    "sqlite": vector_tables("memory", "owner"),
+    # Entities lie in the order of their births in the other engine alone.
+    "postgres": vector_tables("memory", "owner")
+    + "CREATE INDEX memory_entities_by_birth ON memory_entities (tenant, owner, born);",
+}
+"""What is derived from entities when somebody searches. It is no state, so it is not among the tables above."""
 
 MIGRATIONS: Sequence[tuple[str, str | Mapping[str, str]]] = [
     ("records, runs, entities, observations and what follows from them", ENTITIES),
     ("entities and observations in the order of their birth", BY_BIRTH),
     ("what payloads were made from", WHAT_PAYLOADS_NAME),
     ("nobody speaks who was erased", SPEAKERS),
+    ("vectors", VECTORS),
 ]
 """Steps that have run are never edited: a change is another step."""

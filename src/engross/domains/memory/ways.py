@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from engross.ledger import Reader
-from engross.ranking import Embedder
+
+if TYPE_CHECKING:
+    from engross.searching.meaning import Embedder
 
 
 class Uploaded(NamedTuple):

@@ -45,7 +45,8 @@ class Findings(NamedTuple):
 
     def _illegal_issue(self, one: Mapping[str, Any]) -> Issue:
         if one["code"] == "JUNCTION_CONFLICT":
-            known = junction_conflict(one["junction_id"], one["existing_type"], one.get("offending_pairs", ()))
+            told = one["junction_id"], one["existing_type"], one.get("offending_pairs", ())
+            known = junction_conflict(*told, one["valid_relationships"])
             code, params, more = known.code, known.params, dict(known.suggestions or {})
         else:
             code, params = codes.INVALID_RELATIONSHIP, {name: one[name] for name in KINDS}
