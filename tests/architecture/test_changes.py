@@ -12,6 +12,8 @@ CHAIN: list[dict[str, Any]] = [
     {"operation": "createRelationship", "payload": {"type": "Composition", "source_id": "#0", "target_id": "#1"}},
 ]
 
+TO_ITSELF = {"type": "Association", "source_id": "#0", "target_id": "#0"}
+
 
 def names(studio: Studio) -> list[str]:
     return [one["name"] for one in studio.clara.architecture.list_elements().data["elements"]]
@@ -85,6 +87,25 @@ def test_each_item_has_its_own_key(studio: Studio) -> None:
     reused = done(studio.clara.architecture.apply_changes(mode="per_item", operations=[other]))
     assert reused.data["results"][0]["errors"][0]["code"] == "IDEMPOTENCY_KEY_REUSED"
     assert names(studio) == ["Rack", "Server"]
+
+
+@pytest.mark.requirement("ARCH-41", "ARCH-34")
+def test_the_key_of_an_item_that_refers_to_another_stands_for_what_it_refers_to(studio: Studio) -> None:
+    def related(name: str, key: str) -> Any:
+        pair = {"operation": "createRelationship", "payload": {**TO_ITSELF}, "client_request_id": "tied-0001"}
+        made = {"operation": "createElement", "payload": {"type": "Node", "name": name}, "client_request_id": key}
+        return done(studio.clara.architecture.apply_changes(mode="per_item", operations=[made, pair])).data["results"]
+
+    first = related("Server", "server-0001")
+    assert [one["status"] for one in related("Server", "server-0001")] == ["replayed", "replayed"]
+    made, other = related("Rack", "rack-0001")
+    assert (made["status"], other["errors"][0]["code"]) == ("done", "IDEMPOTENCY_KEY_REUSED")
+    server = first[0]["answer"]["element"]["id"]
+    alone = studio.clara.architecture.create_relationship(
+        **{**TO_ITSELF, "source_id": server, "target_id": server}, client_request_id="tied-0001"
+    )
+    assert done(alone).data["idempotent_replay"] is True
+    assert len(studio.clara.architecture.list_relationships().data["relationships"]) == 1
 
 
 def test_more_than_a_hundred_are_refused(studio: Studio) -> None:

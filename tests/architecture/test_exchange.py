@@ -312,7 +312,7 @@ def test_archis_zipped_file_comes_in_too(studio: Studio) -> None:
 
 def test_a_file_that_was_uploaded_comes_in_by_its_hash(offices: Offices) -> None:
     kept = {"abc": EXCHANGE.encode()}
-    studio = Studio(offices, Ways(content=lambda tenant, content_hash: kept[content_hash]))
+    studio = Studio(offices, Ways(content=lambda reader, content_hash: kept[content_hash]))
     answer = done(studio.clara.architecture.import_model(content_hash="abc", mode="commit"))
     assert answer.data["counts"]["elements_created"] == 8
 

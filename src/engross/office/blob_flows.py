@@ -161,7 +161,7 @@ def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: C
         if not vouching().knows(arguments["upload_token"], context.tenant, content_hash, arguments["size"]):
             raise Invalid(codes.TOKEN_INVALID, field="upload_token")
         if not blobs(context.tenant).has(content_hash):
-            raise _not_found(content_hash)
+            raise not_found(content_hash)
         return arguments
 
     @record.read(
@@ -175,7 +175,7 @@ def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: C
         if found is None and reviews(reader.context.principal):
             found = reader.row(_FIRST, content_hash=arguments["content_hash"])
         if found is None:
-            raise _not_found(arguments["content_hash"])
+            raise not_found(arguments["content_hash"])
         return {"blob": _shown(found)}
 
     @record.applies(KEPT)
@@ -205,5 +205,6 @@ def _shown(row: dict[str, Any]) -> Kept:
     return cast(Kept, row)
 
 
-def _not_found(content_hash: str) -> Invalid:
+def not_found(content_hash: str) -> Invalid:
+    """There is no such file, as far as the caller can tell."""
     return Invalid(codes.RECORD_NOT_FOUND, {"kind": "blob", "id": content_hash}, field="content_hash")

@@ -57,14 +57,13 @@ def chosen_domains(settings: Settings) -> list[str]:
 def _architecture(around: Surroundings) -> Aggregate:
     from engross.domains.architecture import Habits, Ways, architecture
 
+    from .kept_files import KeptFiles
+
     def habits(context: Context) -> Habits:
         knobs = around.knobs.for_(context.tenant)
         return Habits(knobs.duplicate_name, knobs.template_reuse, knobs.max_bulk)
 
-    def content(tenant: str, digest: str) -> bytes:
-        return around.blobs(tenant).get(digest)
-
-    return architecture(Ways(habits, content, HttpEmbedder.of(around.settings)))
+    return architecture(Ways(habits, KeptFiles(around.blobs).own, HttpEmbedder.of(around.settings)))
 
 
 def _memory(around: Surroundings) -> Aggregate:

@@ -1,4 +1,4 @@
-"""The bytes of memory's sources: blobs of the tenant's, some of which somebody uploaded."""
+"""The bytes of files that domains read and keep: blobs of the tenant's, some of which somebody uploaded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engross.store import Blobs
 
-from .blob_flows import own_blob
+from .blob_flows import not_found, own_blob
 
 if TYPE_CHECKING:
     from engross.domains.memory import Uploaded
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class KeptFiles(NamedTuple):
-    """What memory asks of the office about files."""
+    """What domains ask of the office about files."""
 
     blobs: Callable[[str], Blobs]
 
@@ -33,3 +33,9 @@ class KeptFiles(NamedTuple):
 
         row = own_blob(reader, content_hash)
         return Uploaded(row["name"], row["media_type"], row["size"]) if row else None
+
+    def own(self, reader: Reader, content_hash: str) -> bytes:
+        """The bytes of an upload of the caller's."""
+        if own_blob(reader, content_hash) is None:
+            raise not_found(content_hash)
+        return self.content(reader.context.tenant, content_hash)

@@ -33,7 +33,9 @@ class Aside(NamedTuple):
         )
 
     def keep(self, statements: Sequence[Statement]) -> bool:
-        """Write derived rows, any of which may be lost; False where that is not possible now."""
+        """Write derived rows, any of which may be lost; False where that is not possible, or nothing may be written."""
+        if self.fittings.policy.read_only:
+            return False
         patience = min(PATIENCE_SECONDS, time_left(self.context))
         try:
             self.fittings.store.write(

@@ -187,7 +187,7 @@ def _outcome(
         return Outcome("failed", issues=tuple(_moved(issue, f"{place}/payload") for issue in refused.issues))
     operation = operations[item.operation]
     try:
-        known = _recalled(unit, operation.flow, item) if own_keys and item.key else None
+        known = _recalled(unit, operation.flow, item.key, arguments) if own_keys and item.key else None
     except Invalid as refused:
         return Outcome("failed", issues=tuple(_moved(issue, place) for issue in refused.issues))
     if known is not None:
@@ -197,7 +197,7 @@ def _outcome(
     except Invalid as refused:
         return Outcome("failed", issues=tuple(_moved(issue, f"{place}/payload") for issue in refused.issues))
     if own_keys and item.key:
-        _remember(unit, operation.flow, item, answer)
+        _remember(unit, operation.flow, item.key, arguments, answer)
     return Outcome("done", answer.data, warnings=(*item.warnings, *answer.warnings))
 
 
@@ -289,13 +289,14 @@ def _warnings(unit: Unit, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     return found
 
 
-def _mark(unit: Unit, flow: Flow, item: Item) -> str:
-    # The same as that of the write by itself, so that a retry of one item alone is recognised as well.
+def _mark(unit: Unit, flow: Flow, arguments: Mapping[str, Any]) -> str:
+    # The same as that of the write by itself, so that a retry of one item alone is recognised as well. What an item
+    # refers to by its place in the list is part of the request by its id: in another list it is something else.
     context = unit.context
     return fingerprint(
         {
             "operation": flow.ref,
-            "arguments": item.arguments or {},
+            "arguments": arguments,
             "proposal_id": context.proposal_id,
             "commit_mode": context.commit_mode,
             "model": context.pins.get("model_id"),
@@ -303,17 +304,17 @@ def _mark(unit: Unit, flow: Flow, item: Item) -> str:
     )
 
 
-def _recalled(unit: Unit, flow: Flow, item: Item) -> Mapping[str, Any] | None:
+def _recalled(unit: Unit, flow: Flow, key: str, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The answer that an item's key stands for already."""
-    stored = find_key(unit.transaction, flow.ref, item.key or "")
+    stored = find_key(unit.transaction, flow.ref, key)
     if stored is None:
         return None
     if stored.is_past(unit.now):
-        clear_key(unit.transaction, flow.ref, item.key or "", unit.now)
+        clear_key(unit.transaction, flow.ref, key, unit.now)
         return None
     if stored.principal != unit.context.principal.id:
         raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
-    if stored.fingerprint != _mark(unit, flow, item):
+    if stored.fingerprint != _mark(unit, flow, arguments):
         raise Invalid(
             codes.IDEMPOTENCY_KEY_REUSED,
             field="client_request_id",
@@ -325,9 +326,9 @@ def _recalled(unit: Unit, flow: Flow, item: Item) -> Mapping[str, Any] | None:
     return data
 
 
-def _remember(unit: Unit, flow: Flow, item: Item, answer: Answer) -> None:
+def _remember(unit: Unit, flow: Flow, key: str, arguments: Mapping[str, Any], answer: Answer) -> None:
     """Keep an item's answer under its own key, in the transaction of its change."""
-    context = unit.context._replace(flow=flow.ref, client_request_id=item.key)
+    context = unit.context._replace(flow=flow.ref, client_request_id=key)
     position = unit.transaction.position
     data = {
         **answer.data,
@@ -341,5 +342,5 @@ def _remember(unit: Unit, flow: Flow, item: Item, answer: Answer) -> None:
     text = orjson.dumps(
         {"code": code, "params": {}, "data": data, "trace_id": context.trace.trace_id}, default=dict
     ).decode()
-    row = key_row(context, _mark(unit, flow, item), state="done", position=position, answer=text)
+    row = key_row(context, _mark(unit, flow, arguments), state="done", position=position, answer=text)
     unit.transaction.execute(keys.INSERT, row)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from engross.calls import Context
 
 if TYPE_CHECKING:
+    from engross.ledger import Reader
     from engross.searching.meaning import Embedder
 
 Duplicates = Literal["by-caller", "reject", "warn", "allow"]
@@ -31,8 +32,8 @@ class Ways(NamedTuple):
     """Everything that the domain asks of the house around it. The defaults do for a house without knobs."""
 
     habits: Callable[[Context], Habits] = lambda context: Habits()
-    content: Callable[[str, str], bytes] | None = None
-    """The bytes that a tenant keeps under a content hash."""
+    content: Callable[[Reader, str], bytes] | None = None
+    """The bytes of a file that the caller has uploaded, by its content hash."""
     embedder: Embedder | None = None
 
 

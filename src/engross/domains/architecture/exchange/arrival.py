@@ -28,7 +28,7 @@ from .remarks import not_kept, remarks
 from .standing import Standing, changed_types
 
 Arguments = Mapping[str, Any]
-Content = Callable[[str, str], bytes]
+Content = Callable[[Reader, str], bytes]
 
 WAYS_TO_SEND = ("content", "content_hash", "files")
 ZIPPED_TEXT = "UEsDB"
@@ -131,7 +131,7 @@ def _read(reader: Reader, arguments: Arguments, content: Content | None) -> Parc
         return _read_as(arguments.get("format", "auto"), _bytes(arguments["content"]))
     if content is None:
         raise Invalid.many([malformed("/content_hash", "this office keeps no files", "Send the content itself.")])
-    return _read_as(arguments.get("format", "auto"), content(reader.context.tenant, arguments["content_hash"]))
+    return _read_as(arguments.get("format", "auto"), content(reader, arguments["content_hash"]))
 
 
 def _texts(files: Mapping[str, Any]) -> dict[str, str]:
