@@ -204,3 +204,58 @@ def test_the_same_is_told_over_mcp_and_rest(door: Door) -> None:
     for answer in (by_tool, by_rest):
         assert [one["code"] for one in answer["warnings"]] == ["DUPLICATE_NAME", "DRY_RUN"]
         assert answer["changes"]["elements_created"] == 1
+
+
+def things(*elements: tuple[str, str], ties: str = "") -> str:
+    held = "".join(element(identifier, kind, identifier.upper()) for identifier, kind in elements)
+    return exchange(f"<elements>{held}</elements>" + (f"<relationships>{ties}</relationships>" if ties else ""))
+
+
+JOINED = things(
+    *(("j", "AndJunction"), ("p", "BusinessProcess"), ("q", "BusinessProcess")), ties=flow("t", "p", "j", "Triggering")
+)
+
+
+@pytest.mark.requirement("ARCH-20")
+@pytest.mark.parametrize(
+    "ties",
+    [
+        pytest.param(flow("f", "j", "q"), id="of another type"),
+        pytest.param(flow("f", "j", "q") + flow("g", "j", "r") + flow("h", "q", "j"), id="more of another type"),
+    ],
+)
+def test_a_junction_of_the_model_joins_what_it_joined_before(studio: Studio, ties: str) -> None:
+    model = both(studio, content=JOINED)[1].data["model"]["id"]
+    more = things(*(("j", "AndJunction"), ("q", "BusinessProcess"), ("r", "BusinessProcess")), ties=ties)
+    looked = done(studio.clara.architecture.import_model(content=more, model_id=model))
+    assert looked.data["would_be_refused"] is True
+    assert {one["code"] for one in looked.data["invalid_relationships"]} == {"JUNCTION_CONFLICT"}
+    assert {one["existing_type"] for one in looked.data["invalid_relationships"]} == {"Triggering"}
+    refused = studio.clara.architecture.import_model(content=more, model_id=model, mode="commit")
+    assert set(errors(refused).values()) == {"JUNCTION_CONFLICT"}
+    without = both(studio, content=more, model_id=model, on_invalid="skip")[1]
+    assert without.data["counts"]["relationships_skipped"] == ties.count("<relationship")
+    assert studio.clara.architecture.check_model(model_id=model).data["sound"] is True
+
+
+def test_who_brings_to_a_junction_what_the_model_may_not_join_there_is_at_odds(studio: Studio) -> None:
+    first = things(("j", "AndJunction"), ("s", "BusinessService"), ties=flow("t", "j", "s", "Realization"))
+    model = both(studio, content=first)[1].data["model"]["id"]
+    fits = things(("j", "AndJunction"), ("p", "BusinessProcess"), ties=flow("u", "p", "j", "Realization"))
+    both(studio, content=fits, model_id=model)
+    more = things(("j", "AndJunction"), ("n", "Goal"), ties=flow("v", "n", "j", "Realization"))
+    (wrong,) = done(studio.clara.architecture.import_model(content=more, model_id=model)).data["invalid_relationships"]
+    assert (wrong["id"], wrong["code"]) == ("v", "JUNCTION_CONFLICT")
+    assert wrong["offending_pairs"] == [{"source_type": "Goal", "target_type": "BusinessService"}]
+
+
+def test_ids_that_xml_takes_for_one_are_still_two_things(studio: Studio) -> None:
+    model = both(studio, content=things(("a b", "Node")))[1].data["model"]["id"]
+    for _ in range(2):
+        both(studio, content=things(("a b", "Node"), ("a-b", "Node")), model_id=model)
+    found = studio.clara.architecture.list_elements(model_id=model).data["elements"]
+    assert sorted(one["name"] for one in found) == ["A B", "A-B"]
+    renamed = exchange(f"<elements>{element('a b', 'Node', 'One')}{element('a-b', 'Node', 'Two')}</elements>")
+    both(studio, content=renamed, model_id=model)
+    found = studio.clara.architecture.list_elements(model_id=model).data["elements"]
+    assert sorted(one["name"] for one in found) == ["One", "Two"]

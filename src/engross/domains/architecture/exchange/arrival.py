@@ -18,7 +18,7 @@ from ..refusals import malformed, raise_all
 from .archi import NAMESPACE as ARCHI
 from .archi import ZIPPED, read_archi
 from .archi_csv import read_csv
-from .checking import Findings, check
+from .checking import Findings, at_odds_with, check
 from .doubles import doubles
 from .exchange_xml import read_exchange
 from .importing import Rehearsal, Takeover
@@ -60,7 +60,11 @@ def taken_over(unit: Unit, arrived: Arrived) -> Answer:
     """Take the parcel over, or only tell what that would bring."""
     arguments, parcel, findings, tell = arrived
     model_id = require_model(unit, arguments["model_id"]) if "model_id" in arguments else None
-    standing = Standing.of(unit, model_id)
+    standing = Standing.of(unit, model_id, parcel)
+    if not findings.issues:
+        more = at_odds_with(parcel, standing, {one["id"] for one in findings.illegal})
+        findings = findings._replace(illegal=[*findings.illegal, *more])
+        arrived = arrived._replace(findings=findings)
     issues = [*findings.issues, *changed_types(parcel, standing.elements)]
     hindrances = issues if arguments.get("on_invalid") == "skip" else [*issues, *findings.illegal_issues]
     name, told = called(unit, model_id, arguments.get("model_name"), parcel.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engross.replies import Issue, codes
@@ -16,6 +16,7 @@ from ..rules import NOT_TO_ITSELF
 from .exchange_xml import NAMELESS
 from .junctions import AtOdds, at_odds_at_junctions
 from .parcel import Parcel, Piece
+from .standing import Standing
 from .views_in import dangling
 
 MOST_TOLD = 100
@@ -77,6 +78,26 @@ def illegal(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[di
     known = {one["id"] for one in found}
     at_odds = at_odds_at_junctions([piece for piece in whole if piece.id not in known], kinds)
     return found + [_conflict(one, kinds) for one in at_odds]
+
+
+def at_odds_with(parcel: Parcel, standing: Standing, but: Collection[str]) -> list[dict[str, Any]]:
+    """The relationships that do not go with what the model's junctions join already, `but` those that go nowhere."""
+    if not any(metamodel().is_junction(one["type"]) for one in standing.elements.same.values()):
+        return []
+    here = standing.ids()
+    rows = (*standing.elements.same.values(), *standing.elements.others)
+    kinds = {here.get(piece.id, piece.id): piece.said["type"] for piece in parcel.elements}
+    kinds |= {one["id"]: one["type"] for one in rows}
+    kinds |= dict.fromkeys((here.get(piece.id, piece.id) for piece in parcel.relationships), RELATIONSHIP)
+    kinds |= dict.fromkeys((one["id"] for one in standing.relationships.others), RELATIONSHIP)
+    brought = [
+        Piece(piece.id, {**piece.said, **{end: here.get(piece.said[end], piece.said[end]) for end in ENDS}})
+        for piece in parcel.relationships
+        if piece.id not in but
+    ]
+    there = [Piece(one["id"], one) for one in standing.relationships.others]
+    found = at_odds_at_junctions([*there, *brought], kinds, {piece.id for piece in there})
+    return [_conflict(one, kinds) for one in found]
 
 
 def _id_issues(parcel: Parcel) -> list[Issue]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..names import folded
 from ..notices import Notices, notice
 from ..rows import brief
 from .parcel import Parcel, Piece
-from .standing import Known, Standing, others, same
+from .standing import Known, Standing
 
 Ends = tuple[str, str, str]
 """Of a relationship: its type, and what it leads from and to."""
@@ -25,7 +25,7 @@ def doubles(parcel: Parcel, standing: Standing) -> Notices:
 def _names(parcel: Parcel, known: Known) -> Iterator[dict[str, Any]]:
     keys = [(piece.said["type"], folded(piece.said["name"])) for piece in parcel.elements]
     counted = Counter(keys)
-    taken = {(one["type"], one["folded"]): one for one in others(known, parcel.elements)}
+    taken = {(one["type"], one["folded"]): one for one in known.others}
     for piece, key in zip(parcel.elements, keys, strict=True):
         count, existing = counted.pop(key, 0), taken.get(key)
         if not key[1] or not count:
@@ -39,7 +39,7 @@ def _names(parcel: Parcel, known: Known) -> Iterator[dict[str, Any]]:
 
 
 def _is_new_name(piece: Piece, known: Known) -> bool:
-    before = same(known, piece)
+    before = known.same.get(piece.id)
     return before is None or before["folded"] != folded(piece.said["name"])
 
 
@@ -50,13 +50,13 @@ def _double_name(piece: Piece, message: str, existing: Mapping[str, Any] | None 
 
 def _relationships(parcel: Parcel, standing: Standing) -> Iterator[dict[str, Any]]:
     counted = Counter(map(_ends, parcel.relationships))
-    taken = _taken(parcel.relationships, standing)
-    here = _ids_here(parcel, standing) if taken else {}
+    taken = {(one["type"], one["source_id"], one["target_id"]): one for one in standing.relationships.others}
+    here = standing.ids() if taken else {}
     for piece in parcel.relationships:
         kind, source, target = ends = _ends(piece)
         count = counted.pop(ends, 0)
         existing = taken.get((kind, here.get(source, ""), here.get(target, "")))
-        if existing is not None and count and (count > 1 or same(standing.relationships, piece) is None):
+        if existing is not None and count and (count > 1 or piece.id not in standing.relationships.same):
             message = f"There is such a {kind} in the model already."
             told = {"id": existing["id"], "type": kind}
             yield _double_relationship(piece, message, existing_relationship=told)
@@ -71,18 +71,3 @@ def _double_relationship(piece: Piece, message: str, **more: Any) -> dict[str, A
 
 def _ends(piece: Piece) -> Ends:
     return piece.said["type"], piece.said["source_id"], piece.said["target_id"]
-
-
-def _taken(relationships: Sequence[Piece], standing: Standing) -> dict[Ends, Mapping[str, Any]]:
-    return {
-        (one["type"], one["source_id"], one["target_id"]): one for one in others(standing.relationships, relationships)
-    }
-
-
-def _ids_here(parcel: Parcel, standing: Standing) -> dict[str, str]:
-    """The ids that things of the file have in the model, those that it has already."""
-    found = (
-        *((piece.id, same(standing.elements, piece)) for piece in parcel.elements),
-        *((piece.id, same(standing.relationships, piece)) for piece in parcel.relationships),
-    )
-    return {outside: before["id"] for outside, before in found if before}

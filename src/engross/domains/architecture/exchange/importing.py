@@ -17,7 +17,7 @@ from ..rows import relationship_of
 from .definitions import defined_by_both
 from .folders import merged
 from .parcel import Parcel, Piece
-from .standing import Standing, same
+from .standing import Standing
 from .views_in import view_body
 
 Ids = dict[str, str]
@@ -66,8 +66,8 @@ class Takeover:
         self._parcel = parcel
         self._standing = standing
         self._skipped = skipped
-        new = sum(same(standing.elements, piece) is None for piece in parcel.elements)
-        new += sum(same(standing.relationships, piece) is None for piece in parcel.relationships)
+        new = len(parcel.elements) - len(standing.elements.same)
+        new += len(parcel.relationships) - len(standing.relationships.same)
         self._in_bulk = new > unit.most_held
         self.counts = dict.fromkeys(
             (
@@ -116,7 +116,7 @@ class Takeover:
         ids: Ids = {}
         new: list[Piece] = []
         for piece in self._parcel.elements:
-            before = same(self._standing.elements, piece)
+            before = self._standing.elements.same.get(piece.id)
             if before is None:
                 new.append(piece)
                 continue
@@ -132,10 +132,10 @@ class Takeover:
         return ids
 
     def _relationships(self, model_id: str, elements: Ids) -> Ids:
-        known = self._standing.relationships
+        known = self._standing.relationships.same
         wanted = [piece for piece in self._parcel.relationships if piece.id not in self._skipped]
         self.counts["relationships_skipped"] = len(self._parcel.relationships) - len(wanted)
-        standing = {piece.id: before for piece in wanted if (before := same(known, piece))} if known else {}
+        standing = {piece.id: known[piece.id] for piece in wanted if piece.id in known}
         fresh = iter(self._new_ids("rel_", len(wanted)))
         ids = {piece.id: standing[piece.id]["id"] if piece.id in standing else next(fresh) for piece in wanted}
         wanted = self._without_dangling(wanted, elements, ids)
@@ -226,7 +226,7 @@ class Takeover:
         for piece in self._parcel.views:
             body = view_body(piece.said["tree"], elements, relationships)
             said = {"model_id": model_id, "name": piece.said["name"], "external_id": piece.id, "body": body}
-            before = same(self._standing.views, piece)
+            before = self._standing.views.same.get(piece.id)
             if before is None:
                 self._unit.append("ViewCreated", self._unit.new_id("view_"), 0, said, fields=["name", "body"])
                 self.counts["views_created"] += 1

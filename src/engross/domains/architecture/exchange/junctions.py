@@ -1,9 +1,9 @@
-"""Junctions in a file: what comes together there, also through several of them in a row."""
+"""Junctions: what comes together there, also through several of them in a row."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..metamodel import metamodel
@@ -22,8 +22,13 @@ class AtOdds(NamedTuple):
     """Types that it would join through the junction and may not; none where it is merely of another type."""
 
 
-def at_odds_at_junctions(relationships: Sequence[Piece], kinds: Mapping[str, str]) -> list[AtOdds]:
-    """Relationships that meet others of another type at a junction, or join through it what they may not."""
+def at_odds_at_junctions(
+    relationships: Sequence[Piece], kinds: Mapping[str, str], settled: Collection[str] = ()
+) -> list[AtOdds]:
+    """Relationships that meet others of another type at a junction, or join through it what they may not.
+
+    Those that are settled were there first: the others have to go with them, and are the ones at odds.
+    """
     joined: dict[str, list[Piece]] = {}
     for piece in relationships:
         if piece.said["type"] in MEMBERSHIP:
@@ -33,8 +38,10 @@ def at_odds_at_junctions(relationships: Sequence[Piece], kinds: Mapping[str, str
                 joined.setdefault(piece.said[end], []).append(piece)
     wrong: dict[str, AtOdds] = {}
     for chain in _chains(joined, kinds):
-        for one in _at_odds(chain, [piece for junction in chain for piece in joined[junction]], kinds):
-            wrong[one.piece.id] = one
+        there = [piece for junction in chain for piece in joined[junction]]
+        for one in _at_odds(chain, there, kinds, settled):
+            for piece in _to_blame(one, there, kinds, settled):
+                wrong[piece.id] = one._replace(piece=piece)
     return list(wrong.values())
 
 
@@ -59,9 +66,22 @@ def _chains(joined: Mapping[str, Sequence[Piece]], kinds: Mapping[str, str]) -> 
     return chains
 
 
-def _at_odds(chain: Sequence[str], pieces: Sequence[Piece], kinds: Mapping[str, str]) -> Iterator[AtOdds]:
+def _to_blame(
+    one: AtOdds, pieces: Sequence[Piece], kinds: Mapping[str, str], settled: Collection[str]
+) -> Sequence[Piece]:
+    """The relationship at odds; where that was there first, those that bring to the junction what it may not join."""
+    if one.piece.id not in settled:
+        return [one.piece]
+    brought = {pair["source_type"] for pair in one.offending_pairs}
+    return [piece for piece in pieces if piece.id not in settled and kinds[piece.said["source_id"]] in brought]
+
+
+def _at_odds(
+    chain: Sequence[str], pieces: Sequence[Piece], kinds: Mapping[str, str], settled: Collection[str]
+) -> Iterator[AtOdds]:
     """In one chain, those of another type than most, and those that lead from a junction to what may not be joined."""
-    usual = Counter(piece.said["type"] for piece in pieces).most_common(1)[0][0]
+    first = [piece for piece in pieces if piece.id in settled] or pieces
+    usual = Counter(piece.said["type"] for piece in first).most_common(1)[0][0]
     coming = _coming(chain, [piece for piece in pieces if piece.said["type"] == usual], kinds)
     for piece in pieces:
         source, target = piece.said["source_id"], piece.said["target_id"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -16,8 +16,17 @@ from ..tables import AS_OF
 from .identifiers import ncname
 from .parcel import Parcel, Piece
 
-Known = Mapping[str, dict[str, Any]]
-NOTHING: Known = {}
+Row = dict[str, Any]
+
+
+class Known(NamedTuple):
+    """What a model holds of one kind: what pieces of the file are the same as, by their ids there; and the others."""
+
+    same: Mapping[str, Row]
+    others: Sequence[Row]
+
+
+NOTHING = Known({}, ())
 
 
 class Standing(NamedTuple):
@@ -28,25 +37,19 @@ class Standing(NamedTuple):
     views: Known = NOTHING
 
     @classmethod
-    def of(cls, reader: Reader, model_id: str | None) -> Standing:
+    def of(cls, reader: Reader, model_id: str | None, parcel: Parcel) -> Standing:
         """What is there already."""
         if model_id is None:
             return cls()
-        kinds = ("elements", "relationships", "views")
-        return cls(*(_known(reader, f"architecture_{kind}", model_id) for kind in kinds))
+        kinds = {"elements": parcel.elements, "relationships": parcel.relationships, "views": parcel.views}
+        return cls(
+            *(_paired(_rows(reader, f"architecture_{kind}", model_id), pieces) for kind, pieces in kinds.items())
+        )
 
-
-def same(known: Known, piece: Piece) -> dict[str, Any] | None:
-    """What is there already under the id of a piece, or under the id that XML makes of it."""
-    return (known.get(piece.id) or known.get(ncname(piece.id))) if known else None
-
-
-def others(known: Known, pieces: Iterable[Piece]) -> list[dict[str, Any]]:
-    """What is there and not among the pieces."""
-    if not known:
-        return []
-    here = {before["id"] for piece in pieces if (before := same(known, piece))}
-    return list({one["id"]: one for one in known.values() if one["id"] not in here}.values())
+    def ids(self) -> dict[str, str]:
+        """What elements and relationships of the file are called in the model, those that it has already."""
+        same = {**self.elements.same, **self.relationships.same}
+        return {outside: one["id"] for outside, one in same.items()}
 
 
 def changed_types(parcel: Parcel, known: Known) -> list[Issue]:
@@ -58,11 +61,11 @@ def changed_types(parcel: Parcel, known: Known) -> list[Issue]:
             "Give it another id in the file, or delete the element first.",
         )
         for piece in parcel.elements
-        if (before := same(known, piece)) and before["type"] != piece.said["type"]
+        if (before := known.same.get(piece.id)) and before["type"] != piece.said["type"]
     ]
 
 
-def _known(reader: Reader, table: str, model_id: str) -> Known:
+def _rows(reader: Reader, table: str, model_id: str) -> list[Row]:
     rows = reader.rows(
         f"SELECT * FROM {table} WHERE tenant = :tenant AND model_id = :model_id AND {AS_OF}", model_id=model_id
     )
@@ -70,7 +73,18 @@ def _known(reader: Reader, table: str, model_id: str) -> Known:
     for one in things:
         if "body" in one:
             one["body"] = orjson.loads(one["body"])
-    found = {one.get("external_id") or one["id"]: one for one in things}
-    for name, one in list(found.items()):
-        found.setdefault(ncname(name), one)
-    return found
+    return things
+
+
+def _paired(rows: Sequence[Row], pieces: Sequence[Piece]) -> Known:
+    """Each row is one piece at most: the one with its own id, else one with the id that XML makes of it."""
+    left = {one.get("external_id") or one["id"]: one for one in rows}
+    same = {piece.id: left.pop(piece.id) for piece in pieces if piece.id in left}
+    spelled: dict[str, Row] = {}
+    for name, one in left.items():
+        spelled.setdefault(ncname(name), one)
+    for piece in pieces:
+        if piece.id not in same and (found := spelled.pop(ncname(piece.id), None)) is not None:
+            same[piece.id] = found
+    taken = {one["id"] for one in same.values()}
+    return Known(same, [one for one in rows if one["id"] not in taken])
