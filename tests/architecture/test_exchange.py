@@ -51,7 +51,7 @@ def names(studio: Studio, model: str) -> list[str]:
 
 def test_a_dry_run_says_what_would_come_and_takes_nothing(studio: Studio) -> None:
     answer = done(studio.clara.architecture.import_model(content=EXCHANGE))
-    assert answer.message_key == "NO_EFFECT"
+    assert answer.message_key == "VALIDATION_DONE"
     assert answer.data["counts"] == {
         "elements": 8,
         "relationships": 7,

@@ -66,7 +66,7 @@ def test_a_field_that_is_not_there_is_refused(archive: Archive) -> None:
     archive.written()
     assert code(archive, "plan.oct.md", field="COLOUR") == "E_INPUT"
     through = archive.clara.record.why(of="plan.oct.md", field="COLOUR")
-    assert (through.message_key, through.data["field"]) == ("RECORD_NOT_FOUND", "field")
+    assert (through.message_key, through.data["field"]) == ("FIELD_NOT_FOUND", "field")
     archive.outside("A : {\n", "broken.octave")
     archive.written("broken.octave", base_hash=None)
     archive.outside("===A===\nB::[\n", "broken.octave")

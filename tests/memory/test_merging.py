@@ -172,7 +172,11 @@ def test_a_dry_run_of_a_merge_shows_what_becomes_of_the_survivor(library: Librar
 def test_whoever_decides_about_a_merge_sees_into_what_and_why(small: Library):
     doctor, jane = person(small.clara, "Dr. Jane Doe"), person(small.clara, "Jane Doe")
     wish = {"from_entity_id": doctor, "to_entity_id": jane, "merge_reason": "the same person"}
-    shown = {"to_id": {"from": None, "to": jane}, "reason": {"from": None, "to": "the same person"}}
+    shown = {
+        "from_id": {"from": None, "to": doctor},
+        "to_id": {"from": None, "to": jane},
+        "reason": {"from": None, "to": "the same person"},
+    }
     proposed = small.agent.call("memory.merge-entities", wish).data["proposal"]["id"]
     told = done(small.clara.call("proposals.get-proposal", {"proposal_id": proposed}))
     asked = small.clara.call("memory.merge-entities", wish).data

@@ -488,8 +488,8 @@ def test_code_that_hangs_is_given_up_and_nothing_of_it_stays(
     assert_clean(late)
     setattr(conduct, place, lambda *_: None)
     assert everything(curator) == before
-    done = pinned(curator, loop=loop)
-    assert done.message_key == "CREATED", done
+    # A busy machine may take longer than this office waits to connect to its store again.
+    eventually(lambda: pinned(curator, loop=loop).message_key == "CREATED")
     signal.set()
     assert [count(curator, table) for table in ("notes", "facts", "receipts", "keys")] == [1, 1, 1, 1]
 

@@ -63,6 +63,8 @@ def _reason(fact: Fact, receipt: Mapping[str, Any], wishes: Mapping[str, str]) -
         "version": fact.version,
         "position": fact.position,
         "time": fact.time,
+        # What waited for somebody's decision is on the record later than it was said.
+        "committed_at": receipt["time"] if receipt["time"] != fact.time else None,
         "fields": list(fact.fields),
         "payload": fact.payload,
         "erased": fact.payload is None,

@@ -27,7 +27,8 @@ def by_shell(shell: Shell, flow: Flow, example: Example, tenant: str) -> Done:
 
 def called(shell: Shell, ref: str, arguments: object, tenant: str) -> Done:
     words = ("call", ref, "--json", "-", "--tenant", tenant, "--role", "admin")
-    return shell.run(*words, input=orjson.dumps(arguments))
+    # The library's office has the shelf alone, and what is suggested depends on what there is.
+    return shell.run(*words, input=orjson.dumps(arguments), env={"ENGROSS_DOMAINS": ""})
 
 
 def by_library(office: Client, flow: Flow, example: Example, tenant: str) -> Any:

@@ -26,6 +26,8 @@ from .templates import add_component_to_capability, create_capability_structure
 from .ways import Habits
 
 REFERENCE = re.compile(r"#(\d{1,4})")
+REFERRING = ("id", "ref")
+"""How fields end that may refer to what an earlier operation made."""
 MADE = ("element", "capability", "component", "relationship")
 """What a write made, the thing itself before the relationship that holds it."""
 # A replay by an item's key gives the answer that the write itself would give, so it is kept with that answer's code.
@@ -240,7 +242,7 @@ def _resolved(arguments: Arguments, before: Sequence[Outcome]) -> dict[str, Any]
     resolved: dict[str, Any] = {}
     unmade = False
     for name, value in arguments.items():
-        match = REFERENCE.fullmatch(value) if isinstance(value, str) and name.endswith("id") else None
+        match = REFERENCE.fullmatch(value) if isinstance(value, str) and name.endswith(REFERRING) else None
         try:
             resolved[name] = _made_by(int(match[1]), before, f"/{name}") if match else value
         except _Unmade:

@@ -114,7 +114,7 @@ def _merged(unit: Unit, arguments: MergeEntities) -> Answered:
         last_version(unit, "memory", subject),
         {**said, "reason": reason} if reason else said,
         before={"to_id": None},
-        fields=["to_id", "reason"],
+        fields=["from_id", "to_id", "reason"],
     )
     answer: dict[str, Any] = {
         "from_entity_id": source["id"],

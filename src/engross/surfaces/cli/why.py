@@ -95,6 +95,7 @@ def _show_reason(reason: Mapping[str, Any]) -> None:
             withdrawn=reason.get("withdrawn_at"),
             proposal=reason.get("proposal"),
             approved=", ".join(reason.get("approvers", ())) or None,
+            committed=reason.get("committed_at"),
             receipt=f"position {receipt['position']}, facts {str(receipt['facts_digest'])[:16]}…",
         ),
         depth=1,

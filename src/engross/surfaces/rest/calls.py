@@ -106,7 +106,7 @@ class Calls:
             scope,
             send,
             answer,
-            dialect=self.dialect_of(**scope["path_params"]),
+            dialect=self.dialect_of(**scope["path_params"]) if flow is None else flow.dialect,
             base=self._base,
             headers=headers,
             if_match=b"if-match" in asked.headers,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from engross.calls import CONVERSATION, Answer, report
 from engross.ledger import Reader, Unit
-from engross.replies import Invalid, Issue
+from engross.replies import Invalid, Issue, codes
 
 from ..metamodel import metamodel
 from ..models import require_model
@@ -33,6 +33,7 @@ Content = Callable[[Reader, str], bytes]
 WAYS_TO_SEND = ("content", "content_hash", "files")
 ZIPPED_TEXT = "UEsDB"
 SHOWN = 20
+MEND_FIRST = "Mend the file first; relationships that are not allowed are left out with on_invalid skip."
 
 
 class Arrived(NamedTuple):
@@ -76,12 +77,13 @@ def taken_over(unit: Unit, arrived: Arrived) -> Answer:
             takeover.into(model_id, name)
         data = _report(arrived, issues, takeover)
         data |= {"would_be_refused": bool(hindrances), "model": {"id": model_id, "name": name}}
-        last = [notice("DRY_RUN", "Nothing was imported.", "mode", "Call again with mode commit.")]
+        code, advice = codes.VALIDATION_DONE, MEND_FIRST if hindrances else "Call again with mode commit."
+        last = [notice("DRY_RUN", "Nothing was imported.", "mode", advice)]
     else:
         raise_all(hindrances)
-        takeover, last = Takeover(unit, parcel, standing, skipped, tell), []
+        code, takeover, last = None, Takeover(unit, parcel, standing, skipped, tell), []
         data = {"model": takeover.into(model_id, name), "counts": takeover.counts}
-    return Answer({**data, **_told(arrived, len(warnings))}, warnings=(*warnings[:SHOWN], *last))
+    return Answer({**data, **_told(arrived, len(warnings))}, code, warnings=(*warnings[:SHOWN], *last))
 
 
 def _report(arrived: Arrived, issues: Sequence[Issue], takeover: Takeover | None) -> dict[str, Any]:

@@ -128,7 +128,13 @@ def _is_nameless(piece: Piece) -> bool:
 
 def _end_issues(parcel: Parcel, kinds: Mapping[str, str]) -> list[Issue]:
     return [
-        Issue(codes.ELEMENT_NOT_FOUND, {"id": piece.said[end][:80]}, parcel.pointer, {"relationship_id": piece.id})
+        Issue(
+            codes.ELEMENT_NOT_FOUND,
+            {"id": piece.said[end][:80]},
+            parcel.pointer,
+            {"relationship_id": piece.id},
+            {"hint": "The file has no such element, or one that cannot be taken over."},
+        )
         for piece in parcel.relationships
         for end in ENDS
         if piece.said[end] not in kinds

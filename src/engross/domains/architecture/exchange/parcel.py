@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
 
 from engross.replies import Invalid, Issue, codes
 
+from ..metamodel import metamodel
+
 MOST_BYTES = 200_000_000
 """Larger files are refused unread."""
+MOST_HELPED = 100
+CLOSE: Mapping[str, Callable[[object], list[str]]] = {
+    codes.INVALID_ELEMENT_TYPE: lambda word: metamodel().close_element_types(word),
+    codes.INVALID_RELATIONSHIP_TYPE: lambda word: metamodel().close_relationship_types(word),
+}
+"""Finds the words that were perhaps meant."""
 
 
 class Piece(NamedTuple):
@@ -50,7 +58,13 @@ class Parcel:
 
     def refuse(self, code: str, place: str, **params: Any) -> None:
         """Note that something in the file cannot be taken over."""
-        self.issues.append(Issue(code, params, self.pointer, {"place": place[:200]}))
+        self.issues.append(Issue(code, params, self.pointer, {"place": place[:200]}, self._help(code, params)))
+
+    def _help(self, code: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What may have been meant; nobody reads that of very many."""
+        look = CLOSE.get(code) if len(self.issues) < MOST_HELPED else None
+        close = look(params["type"]) if look else []
+        return {**({"did_you_mean": close} if close else {}), "hint": "Mend it in the file."}
 
     @property
     def pointer(self) -> str:

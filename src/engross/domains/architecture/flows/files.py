@@ -55,7 +55,7 @@ def add_file_flows(architecture: Aggregate, ways: Ways) -> None:
         refuses=WHOLE_FILE,
         bulk=True,
         examples=[
-            Example("See what it would bring", {"files": SMALL}, reply="NO_EFFECT"),
+            Example("See what it would bring", {"files": SMALL}, reply="VALIDATION_DONE"),
             Example("Take it over", {"files": SMALL, "mode": "commit", "model_name": "Shop"}, reply="CREATED"),
             Example("What is no model", {"content": "<html/>"}, reply="IMPORT_UNREADABLE"),
             Example(
