@@ -196,6 +196,13 @@ def latest_facts(reading: Reading, *, most: int) -> list[tuple[Fact, dict[str, A
     )
 
 
+def facts_at(reading: Reading, position: int, *, most: int) -> list[tuple[Fact, dict[str, Any]]]:
+    """The first facts of the commit at a position, each with its receipt's body."""
+    return _with_receipts(
+        reading, "f.position = :position ORDER BY f.ordinal LIMIT :most", {"position": position, "most": most}
+    )
+
+
 def facts_about(
     reading: Reading, aggregate: str, subject: str, *, after_version: int, most: int
 ) -> list[tuple[Fact, dict[str, Any]]]:

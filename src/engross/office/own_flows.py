@@ -15,6 +15,7 @@ from engross.ledger import (
     erase_subject,
     facts_about,
     facts_after,
+    facts_at,
     is_erased_subject,
     last_version,
     latest_facts,
@@ -32,7 +33,7 @@ from .why import add_why
 PAGE = 100
 NOWHERE = 2**60
 MOST_LOOKED_AT = 1000
-"""So many facts about a subject tell whose it is."""
+"""So many facts about a subject, or of a commit, tell whose it is: more are of one import, and alike."""
 NOBODY = ""
 """Stands for an owner whom nobody knows."""
 
@@ -191,7 +192,7 @@ def _events(fittings: Fittings, reader: Reader, found: list[tuple[Fact, dict[str
 
 def _is_others(fittings: Fittings, reader: Reader, position: int) -> bool:
     """Whether a commit stated facts, and none that this caller may see."""
-    stated = [pair for pair in facts_after(reader.reading, position - 1, most=1) if pair[0].position == position]
+    stated = facts_at(reader.reading, position, most=MOST_LOOKED_AT)
     return bool(stated) and not _events(fittings, reader, stated)
 
 

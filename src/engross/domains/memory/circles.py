@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from engross.ledger import Reader
 
-from .entity_rows import ASKED_AT_ONCE, OWNED
+from .entity_rows import OWNED, parts
 from .owners import owner_of
 
 
@@ -85,8 +85,7 @@ class Search:
         if not self._any_merged:
             return found
         stated = sorted(found)
-        for start in range(0, len(stated), ASKED_AT_ONCE):
-            some = stated[start : start + ASKED_AT_ONCE]
+        for some in parts(stated):
             rows = self._reader.rows(
                 f"SELECT from_id, survivor_id FROM memory_redirects {OWNED} AND ended_at IS NULL"
                 f" AND from_id IN ({_places(some)})",
@@ -100,8 +99,7 @@ class Search:
 
     def _asked(self, question: str, identifiers: Sequence[str], **params: str) -> list[str]:
         found: list[str] = []
-        for start in range(0, len(identifiers), ASKED_AT_ONCE):
-            some = identifiers[start : start + ASKED_AT_ONCE]
+        for some in parts(identifiers):
             rows = self._reader.rows(f"{question} IN ({_places(some)})", owner=self._owner, **params, **_bound(some))
             found += [row["id"] for row in rows]
         return found

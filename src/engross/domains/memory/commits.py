@@ -12,7 +12,7 @@ from typing import Any
 from engross.ledger import Reader, Unit, facts_about, position_at
 from engross.ledger.facts import envelopes_at
 
-from .entity_rows import ASKED_AT_ONCE
+from .entity_rows import parts
 from .ids import NAMESPACE
 
 Place = tuple[int, str]
@@ -23,8 +23,8 @@ def commit_times(reader: Reader, places: Iterable[Place]) -> dict[int, str]:
     """The times of the commits at these places, by their positions."""
     asked = sorted(set(places))
     found: dict[int, str] = {}
-    for start in range(0, len(asked), ASKED_AT_ONCE):
-        stated = envelopes_at(reader.reading, NAMESPACE, asked[start : start + ASKED_AT_ONCE])
+    for some in parts(asked):
+        stated = envelopes_at(reader.reading, NAMESPACE, some)
         found |= {fact.position: receipt["time"] for fact, receipt in stated}
     return found
 

@@ -14,7 +14,7 @@ from engross.ledger.facts import history
 
 from .commits import commit_times
 from .entities import Entity
-from .entity_rows import ASKED_AT_ONCE, OWNED
+from .entity_rows import OWNED, parts
 from .erasing import SCHEMA
 from .ids import NAMESPACE
 from .owners import owner_of
@@ -239,8 +239,8 @@ def _deciding_by(policy: Policy) -> Callable[[Course], None]:
 def _redirects(reader: Reader, ids: Sequence[str]) -> list[dict[str, Any]]:
     """The rows of all merges, undone ones too, into or out of these entities; each once, in a steady order."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
-    for start in range(0, len(ids), ASKED_AT_ONCE):
-        some = {f"id_{n}": one for n, one in enumerate(ids[start : start + ASKED_AT_ONCE])}
+    for part in parts(ids):
+        some = {f"id_{n}": one for n, one in enumerate(part)}
         for column in ("from_id", "to_id"):
             rows = reader.rows(
                 f"SELECT from_id, number, to_id, reason, merged_at, ended_at FROM memory_redirects {OWNED}"

@@ -10,7 +10,7 @@ import orjson
 
 from engross.ledger import Reader
 
-from .entity_rows import ASKED_AT_ONCE, OWNED
+from .entity_rows import OWNED, parts
 from .ids import RECORD_ID
 from .owners import owner_of
 from .records import find_record, record_with_content
@@ -44,8 +44,7 @@ def resting_on(reader: Reader, record: Mapping[str, Any]) -> list[dict[str, Any]
 def _made_from(reader: Reader, records: Iterable[Mapping[str, Any]]) -> set[str]:
     names = sorted({name for one in records for name in (one["id"], one["content_hash"])})
     found: set[str] = set()
-    for start in range(0, len(names), ASKED_AT_ONCE):
-        some = names[start : start + ASKED_AT_ONCE]
+    for some in parts(names):
         rows = reader.rows(
             f"SELECT record_id FROM memory_derivations {OWNED}"
             f" AND source IN ({', '.join(f':source_{n}' for n in range(len(some)))})",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 from engross.ledger import Reader
 from engross.store import Statement
 
 Statements = list[Statement]
+Asked = TypeVar("Asked")
 
 OWNED = "WHERE tenant = :tenant AND owner = :owner"
 ASKED_AT_ONCE = 200
@@ -45,14 +46,19 @@ def birth(position: int, ordinal: int) -> int:
     return position << 20 | ordinal
 
 
+def parts(asked: Sequence[Asked]) -> Iterator[Sequence[Asked]]:
+    """What is asked for, in parts that one statement can name."""
+    for start in range(0, len(asked), ASKED_AT_ONCE):
+        yield asked[start : start + ASKED_AT_ONCE]
+
+
 def entity_rows(reader: Reader, owner: str, identifiers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The rows of entities by their ids; those that are not there are left out."""
     if len(identifiers) == 1:
         row = reader.row(f"SELECT {COLUMNS} FROM memory_entities {OWNED} AND id = :id", owner=owner, id=identifiers[0])
         return {} if row is None else {identifiers[0]: row}
     found: dict[str, dict[str, Any]] = {}
-    for start in range(0, len(identifiers), ASKED_AT_ONCE):
-        some = identifiers[start : start + ASKED_AT_ONCE]
+    for some in parts(identifiers):
         rows = reader.rows(
             f"SELECT {COLUMNS} FROM memory_entities {OWNED} AND (born, id) IN {births(len(some))}",
             owner=owner,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from engross.ledger import Reader, State
 
 from .directory import relist
-from .entity_rows import ASKED_AT_ONCE, GONE, OWNED, entity_rows
+from .entity_rows import GONE, OWNED, entity_rows, parts
 
 STANDS = "ended_at IS NULL"
 
@@ -17,8 +17,7 @@ def entangled(reader: Reader, owner: str, identifiers: Sequence[str]) -> list[st
     if reader.row("SELECT 1 AS some FROM memory_redirects WHERE tenant = :tenant LIMIT 1") is None:
         return []
     found: set[str] = set()
-    for start in range(0, len(identifiers), ASKED_AT_ONCE):
-        some = identifiers[start : start + ASKED_AT_ONCE]
+    for some in parts(identifiers):
         places = ", ".join(f":id_{n}" for n in range(len(some)))
         for end in ("from_id", "to_id"):
             rows = reader.rows(

@@ -6,13 +6,13 @@ edges follow a merge, and come back when it is undone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from engross.ledger import Reader
 
 from .entities import Entity, find_entities
-from .entity_rows import ASKED_AT_ONCE, OWNED
+from .entity_rows import OWNED, parts
 from .owners import owner_of
 
 RelationshipType = Literal["PART_OF", "CORRECTS", "REFERS_TO", "SETTLES", "DUPLICATE_OF", "DEPENDS_ON", "SUPERSEDES"]
@@ -93,7 +93,7 @@ def _ids_with(
     kinds = f" AND type IN ({', '.join(f':type_{n}' for n in range(len(types)))})" if types else ""
     other = "target_id" if column == "source_id" else "source_id"
     limit = f" ORDER BY {column}, type, {other}, id LIMIT {int(most)}" if most is not None else ""
-    for some in _chunks(identifiers):
+    for some in parts(identifiers):
         rows = reader.rows(
             f"SELECT id FROM memory_relationships {OWNED}"
             f" AND {column} IN ({', '.join(f':end_{n}' for n in range(len(some)))}){kinds}{limit}",
@@ -107,7 +107,7 @@ def _ids_with(
 
 def _rows(reader: Reader, identifiers: Iterable[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for some in _chunks(sorted(identifiers)):
+    for some in parts(sorted(identifiers)):
         found += reader.rows(
             f"SELECT {COLUMNS} FROM memory_relationships {OWNED}"
             f" AND id IN ({', '.join(f':id_{n}' for n in range(len(some)))})",
@@ -115,11 +115,6 @@ def _rows(reader: Reader, identifiers: Iterable[str]) -> list[dict[str, Any]]:
             **{f"id_{n}": one for n, one in enumerate(some)},
         )
     return found
-
-
-def _chunks(identifiers: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(identifiers), ASKED_AT_ONCE):
-        yield identifiers[start : start + ASKED_AT_ONCE]
 
 
 def _resolved(reader: Reader, rows: Iterable[Mapping[str, Any]]) -> list[Edge]:
