@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import orjson
 import pytest
 
-from engross.calls import Context, derived_id, instant
+from engross.calls import Context, derived_id, instant, now, present
 from engross.ledger import Reader, Unit
 from engross.replies import Reply
 from engross.surfaces.client import Client
@@ -213,6 +215,21 @@ def test_time_is_the_servers_and_one_for_the_whole_call(offices: Offices) -> Non
     curator.board.pin_note(text="a")
     assert watching.seen["perform"].occurred_at == watching.seen["suggest"].occurred_at == began
     assert receipts(curator)[0]["time"] == events(curator)[0]["time"] == began
+
+
+@pytest.mark.requirement("ARCH-14")
+def test_the_servers_clock_shows_each_moment_as_it_would_be_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = [
+        datetime(2026, 12, 31, 23, 59, 59, 999_999, UTC),
+        datetime(2027, 1, 1, tzinfo=UTC),
+        datetime(2027, 1, 1, 0, 0, 0, 7, UTC),
+        datetime(2026, 6, 1, 12, 30, tzinfo=UTC),
+    ]
+    for moment in moments:
+        since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+        nanoseconds = (since // timedelta(microseconds=1)) * 1000 + 999
+        monkeypatch.setattr(sys.modules[present.__module__], "time_ns", lambda shown=nanoseconds: shown)
+        assert present(now) == instant(moment)
 
 
 @pytest.mark.requirement("ARCH-14")

@@ -6,7 +6,7 @@ from .context import NO_PINS, SURFACES, Context, Surface
 from .conversation import CONVERSATION, Conversation, Question, ask, can_ask, remark, report, unanswered
 from .decision import Decision, Verdict
 from .ids import derived_id, new_message_id
-from .instant import Clock, days_after, instant, instant_after, now, parse_instant, zoned_instant
+from .instant import Clock, days_after, instant, instant_after, now, parse_instant, present, zoned_instant
 from .overtaken import Overtaken
 from .plan import FactDraft, Plan
 from .principal import ROLES, Principal, PrincipalType, Role
@@ -42,6 +42,7 @@ __all__ = [
     "new_message_id",
     "now",
     "parse_instant",
+    "present",
     "remark",
     "report",
     "unanswered",

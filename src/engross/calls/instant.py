@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from time import time_ns
 
 Clock = Callable[[], datetime]
 
@@ -19,6 +20,24 @@ def instant(moment: datetime) -> str:
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
     return moment.isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def present(clock: Clock) -> str:
+    """What a clock shows, as text.
+
+    The server's own is asked once per call, and most of writing a moment down is the same for a whole second.
+    """
+    if clock is not now:
+        return instant(clock())
+    global _present_second
+    second, nanoseconds = divmod(time_ns(), 1_000_000_000)
+    shown = _present_second
+    if shown[0] != second:
+        shown = _present_second = (second, instant(datetime.fromtimestamp(second, UTC))[:-7])
+    return f"{shown[1]}{nanoseconds // 1000:06}Z"
+
+
+_present_second = (-1, "")
 
 
 def parse_instant(text: str) -> datetime:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from threading import Event, Thread
 
-from engross.calls import Context, instant
+from engross.calls import Context, present
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
 from engross.pipeline import Fittings, drive, take_up_errands
 from engross.store import Transaction, publish, tenants_in_debt
@@ -86,7 +86,7 @@ class Housekeeping:
         return sealed
 
     def _seal_some(self, transaction: Transaction) -> Seal | None:
-        return seal_receipts(transaction, self._key, instant(self._fittings.clock()))
+        return seal_receipts(transaction, self._key, present(self._fittings.clock))
 
     def _tidy(self, tenant: str) -> None:
         self._purge(tenant)
@@ -97,7 +97,7 @@ class Housekeeping:
         drive(take_up_errands(self._fittings, self._acting_for(tenant)._replace(deadline=deadline)))
 
     def _purge(self, tenant: str) -> None:
-        store, now = self._fittings.store, instant(self._fittings.clock())
+        store, now = self._fittings.store, present(self._fittings.clock)
         while store.read(tenant, lambda reading: are_keys_past(reading, now)):
             store.write(tenant, lambda unit: purge_keys(unit, now))
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from engross.calls import Caller, Clock, Context, Principal, Surface, instant, now
+from engross.calls import Caller, Clock, Context, Principal, Surface, now, present
 from engross.flows import Aggregate, Catalogue, Flow
 from engross.governance import Knobs, Limits, PlanTokens, Policy, refusal
 from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, keyed_digest, rebuild_state, state_digest
@@ -245,7 +245,7 @@ class Office:
 
     def _context(self, tenant: str, principal: Principal, flow: str, surface: Surface) -> Context:
         trace = Trace.new()
-        time = instant(self._fittings.clock())
+        time = present(self._fittings.clock)
         return Context(tenant, principal, flow, trace.trace_id, time, trace, trace.trace_id, surface=surface)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 
-from engross.calls import Context, instant, new_message_id
+from engross.calls import Context, new_message_id, present
 from engross.flows import Controls, Flow
 from engross.replies import Trace
 
@@ -24,7 +24,7 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         request.principal,
         request.flow,
         new_message_id(),
-        instant(fittings.clock()),
+        present(fittings.clock),
         trace,
         trace.trace_id if request.correlation_id is None else _fit(request.correlation_id) or trace.trace_id,
         None if request.causation_id is None else _fit(request.causation_id),

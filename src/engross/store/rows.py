@@ -22,6 +22,8 @@ class Connection(apsw.Connection):
         super().__init__(filename, **options)
         self.columns: dict[str, tuple[str, ...]] = {}
         self.is_over: Callable[[], bool] = never
+        # A cursor of its own for each statement would cost as much as a short one takes.
+        self.run: Callable[..., object] = self.cursor().execute
         self.set_busy_handler(take_turns)
 
 
@@ -49,6 +51,7 @@ class Severed(Connection):
     def __init__(self, error: apsw.Error) -> None:
         super().__init__(":memory:")
         self._error = error
+        self.run = self.execute
 
     def execute(self, *_: Any, **__: Any) -> apsw.Cursor:
         """Say again what ended the transaction."""

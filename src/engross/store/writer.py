@@ -86,7 +86,7 @@ class SqliteTransaction(Selecting):
         params["tenant"] = self.tenant
         numbered, values = for_apsw(sql)
         try:
-            self._connection.execute(numbered, values(params))
+            self._connection.run(numbered, values(params))
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise
@@ -94,7 +94,7 @@ class SqliteTransaction(Selecting):
 
     def execute_all(self, statements: Iterable[Statement]) -> None:
         """Run several statements."""
-        execute, tenant = self._connection.execute, self.tenant
+        run, tenant = self._connection.run, self.tenant
         try:
             for statement in statements:
                 if isinstance(statement, Insert):
@@ -104,7 +104,7 @@ class SqliteTransaction(Selecting):
                 sql, params = statement
                 params["tenant"] = tenant
                 numbered, values = for_apsw(sql)
-                execute(numbered, values(params))
+                run(numbered, values(params))
         except apsw.Error as error:
             self._sever_if_lost(error)
             raise

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
-from engross.calls import DEFAULT_TENANT, Caller, Principal, PrincipalType, instant, parse_instant
+from engross.calls import DEFAULT_TENANT, Caller, Principal, PrincipalType, parse_instant, present
 from engross.ledger import OfficeKey
 from engross.office.settings import Settings
 from engross.pipeline import Fittings, Request
@@ -140,7 +140,7 @@ class Door:
             raise Refused(f"there is no {token_id}")
         if row["revoked_at"] is not None:
             raise Refused(f"{token_id} was revoked")
-        if row["expires_at"] is not None and row["expires_at"] <= instant(self._fittings.clock()):
+        if row["expires_at"] is not None and row["expires_at"] <= present(self._fittings.clock):
             raise Refused(f"{token_id} has expired")
         return _caller(
             tenant, token_id, *(row[name] for name in ("principal", "type", "roles", "scopes", "expires_at"))
