@@ -28,7 +28,7 @@ from engross.surfaces.presence import CALLER
 
 from .lane import Lane, send_json
 from .server import make_parts
-from .window import Window
+from .window import Window, whose
 
 MOST_BYTES = 4 * 1024 * 1024
 _HANDSHAKE = frozenset([b"", *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)])
@@ -131,8 +131,7 @@ def _wants_a_stream(headers: dict[bytes, bytes], body: bytes) -> bool:
 @lru_cache(maxsize=1024)
 def _owner(caller: Caller) -> AuthenticatedUser:
     """The caller as the SDK knows whom a session belongs to."""
-    owner = orjson.dumps([caller.tenant, caller.principal.id, caller.principal.type, caller.credential]).decode()
-    return AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
+    return AuthenticatedUser(AccessToken(token="", client_id=whose(caller), scopes=[]))
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes | None:

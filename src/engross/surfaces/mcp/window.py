@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+import orjson
 from mcp.server.context import ServerRequestContext
 
 from engross.calls import Caller, Surface
@@ -63,6 +64,11 @@ class Visit(NamedTuple):
         )
         self.desk.note(request, answer)
         return answer
+
+
+def whose(caller: Caller) -> str:
+    """What is kept for a caller is for them and the very credential that they came with: others have another text."""
+    return orjson.dumps([caller.tenant, caller.principal.id, caller.principal.type, caller.credential]).decode()
 
 
 def circumstances(meta: Mapping[str, Any], header: Callable[[str], str | None]) -> dict[str, Any]:
