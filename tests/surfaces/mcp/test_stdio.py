@@ -323,6 +323,16 @@ def test_the_office_is_read_only_when_it_is_told_to_be(tmp_path: Path) -> None:
     assert told["reply"]["message_key"] == "READ_ONLY"
 
 
+def test_over_a_pipe_nobody_counts_who_looks_for_flows(tmp_path: Path) -> None:
+    policies = tmp_path / "office" / "policies"
+    policies.mkdir(parents=True)
+    (policies / "knobs.toml").write_text('rate_limits = { read = "1/minute" }')
+    with piped(tmp_path / "office") as pipe:
+        pipe.shake_hands()
+        for _ in range(3):
+            assert pipe.call("find_flow")["structuredContent"]["reply"]["message_key"] == "SYS_OK"
+
+
 def test_an_era_that_was_opened_is_kept(tmp_path: Path) -> None:
     with piped(tmp_path / "office") as pipe:
         pipe.shake_hands()

@@ -10,7 +10,7 @@ import orjson
 from mcp.server.context import ServerRequestContext
 
 from engross.calls import Caller, Surface
-from engross.flows import Tool
+from engross.flows import Flow, Tool
 from engross.office import Request
 from engross.replies import Reply, Trace, log_end
 from engross.surfaces.desk import Desk
@@ -53,6 +53,10 @@ class Visit(NamedTuple):
     def may_use(self, tool: Tool) -> bool:
         """May this caller use the tool at all?"""
         return self.desk.office.may_call(self.caller, tool.flow, self.surface)
+
+    def counted(self, flow: Flow) -> None:
+        """Count a call that is answered here like those of other flows; Denied if there were too many."""
+        self.desk.office.count_call(self.caller, flow, self.surface)
 
     def settle(self, answer: Reply, tool: str, arguments: Any, started: float) -> Reply:
         """An answer that no call gave, traced, logged and observed like one."""
