@@ -96,6 +96,16 @@ def test_a_stream_ends_when_its_token_is_revoked_in_whatever_process(
             assert "notifications/resources/updated" in next(staying)
 
 
+def test_a_stream_that_broke_off_begins_anew(served: Served) -> None:
+    with served.client(served.agent) as http:
+        head = opened(http)
+        with listening(http, {**head, "Last-Event-ID": "7"}) as stream:
+            subscription = message("resources/subscribe", uri="shelf://authors")
+            assert http.post("/mcp", headers=head, json=subscription).status_code == 200
+            assert served.call("shelf.add-book", {"title": f"Book {next(NUMBERS)}"}).status_code == 201
+            assert "notifications/resources/updated" in next(stream)
+
+
 @on_a_loop
 async def test_a_stream_and_its_session_end_with_the_time_of_the_credential(clara: Client) -> None:
     app = mcp_app(desk_of(clara))

@@ -24,6 +24,7 @@ from .subscriptions import Hearing
 from .window import Visit, whose
 
 NUMBER = b"mcp-session-id"
+LAST_EVENT = b"last-event-id"
 RETRY_SECONDS = 60
 """When to come again if no place is known to become free."""
 
@@ -182,6 +183,8 @@ class Sessions:
 
         hearing.when_revoked = end
         self._listening.add(over)
+        # Nothing is kept to be told again, and the SDK would leave whoever asks for that without an answer.
+        scope = {**scope, "headers": [one for one in scope["headers"] if one[0] != LAST_EVENT]}
         try:
             await self._sdk(scope, _until(over, receive), answer)
             await answer.end()
