@@ -130,6 +130,10 @@ class Office:
         context = self._context(caller.tenant, caller.principal, flow.ref, surface)
         return self._fittings.policy.may_call(context, flow).verdict != "deny"
 
+    def count_call(self, caller: Caller, flow: Flow, surface: Surface) -> None:
+        """Count a call that a surface answers by itself; Denied if there were too many."""
+        self._fittings.limits.take(self._context(caller.tenant, caller.principal, flow.ref, surface), flow)
+
     def require_call(self, context: Context, flow: Flow) -> None:
         """Refuse a flow to whoever may not call it, as a part of another call too."""
         decision = self._fittings.policy.may_call(context._replace(flow=flow.ref), flow)

@@ -85,6 +85,12 @@ class Settings:
     """How long a served office waits for a request to arrive; a larger one that keeps coming may take longer."""
     most_requests: int = 2_000
     """How many requests a served office takes at once."""
+    most_sessions: int = 2_000
+    """How many sessions of MCP clients a served office keeps at once. Only clients that shake hands have sessions."""
+    most_sessions_each: int = 200
+    """How many of them one caller may have."""
+    session_seconds: float = 1800.0
+    """How long a session lasts without a request and without a stream."""
     shutdown_seconds: float = 20.0
     """How long running calls may go on when a served office is told to end."""
     open_metrics: bool = False

@@ -180,6 +180,33 @@ def test_the_state_of_a_question_is_bound_to_the_call_and_the_caller(house: Offi
     assert titles(clara) == ["Emma"]
 
 
+def test_the_state_of_a_question_is_of_no_use_with_another_token_of_the_same_caller(served: Served) -> None:
+    tokens = [served.token("clara", "human", "curator") for _ in range(2)]
+    book = served.call("shelf.add-book", {"title": "The Left Hand of Darkness"}).json()["book"]["id"]
+    yes = {"inputResponses": {"confirm_change": {"action": "accept", "content": {"confirm": True}}}}
+    head = {
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": MODERN,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "removeBook",
+    }
+
+    def remove(token: str, **more: Any) -> dict[str, Any]:
+        wish = {"name": "removeBook", "arguments": {"id": book}, "_meta": envelope(elicitation={}), **more}
+        with served.client(token) as http:
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": wish}
+            message: dict[str, Any] = http.post("/mcp", headers=head, json=body).json()
+        return message
+
+    asked = remove(tokens[0])["result"]
+    assert asked["resultType"] == "input_required"
+    state = {"requestState": asked["requestState"]}
+    refused = remove(tokens[1], **yes, **state)["error"]
+    assert (refused["code"], refused["data"]) == (-32602, {"reason": "invalid_request_state"})
+    done = remove(tokens[0], **yes, **state)["result"]
+    assert done["structuredContent"]["reply"]["message_key"] == "DELETED"
+
+
 @on_a_loop
 async def test_a_person_is_asked_over_http_too(served: Served, era: str) -> None:
     added = served.call("shelf.add-book", {"title": f"Dune {era}"}).json()

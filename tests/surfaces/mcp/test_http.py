@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from tests.bed.served import Served, wait_for
+from tests.surfaces.conftest import Serving
 from tests.surfaces.mcp.house import (
     AGENT,
     ERAS,
@@ -327,6 +328,25 @@ def test_a_revoked_token_is_refused_at_once_in_an_open_session_too(served: Serve
         revoked = served.call("door.revoke-token", {"token_id": number})
         assert revoked.status_code == 200, revoked.text
         assert wire.post("tools/list").status_code == 401
+
+
+FEW_READS = 'rate_limits = { read = "2/minute" }'
+GUIDING = [("find_flow", {"words": "books"}), ("describe_flow", {"flow": "addBook"})]
+
+
+@pytest.mark.parametrize(("tool", "given"), GUIDING)
+def test_looking_for_flows_is_limited_like_other_reads(serving: Serving, tool: str, given: dict[str, Any]) -> None:
+    served = serving(knobs=FEW_READS)
+    with wired(served, LEGACY) as early, wired(served, MODERN) as late, wired(served, MODERN, served.agent) as another:
+        assert [wire.call(tool, given)["reply"]["message_key"] for wire in (early, late)] == ["SYS_OK", "SYS_OK"]
+        for wire in (early, late):
+            refused = wire.call(tool, given)
+            assert (refused["reply"]["reply_type"], refused["reply"]["message_key"]) == ("D", "RATE_LIMIT_EXCEEDED")
+            assert 0 < refused["retry_after_seconds"] <= 60
+        assert another.call(tool, given)["reply"]["message_key"] == "SYS_OK"
+        wish = {"flow": "listBooks"}
+        keys = [late.call("run_flow", wish)["reply"]["message_key"] for _ in range(3)]
+        assert keys == ["READ_OK", "READ_OK", "RATE_LIMIT_EXCEEDED"]
 
 
 @on_a_loop

@@ -102,29 +102,71 @@ def test_an_older_handshake_is_accepted(tmp_path: Path) -> None:
     assert opened["protocolVersion"] == "2025-06-18"
 
 
+def refused(talk: Talk, line: bytes) -> tuple[Any, int]:
+    """The id and the code of the error that answers a line; the next line is answered as ever."""
+    talk.ask("tools/list")
+    talk.pipe.write(line)
+    answer = talk.pipe.read()
+    assert answer.keys() == {"jsonrpc", "id", "error"}
+    assert talk.key("listBooks") == "READ_OK"
+    return answer["id"], answer["error"]["code"]
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [
         (b"not json", PARSE_ERROR),
         (b"{", PARSE_ERROR),
         (b"[" * 5000, PARSE_ERROR),
-        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"x":"\xff\xfe"}}', PARSE_ERROR),
-        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"x":"\\ud800"}}', PARSE_ERROR),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":' + b"[" * 5000, PARSE_ERROR),
         (b"null", INVALID_REQUEST),
         (b"7", INVALID_REQUEST),
         (b"[]", INVALID_REQUEST),
         (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', INVALID_REQUEST),
-        (b'{"jsonrpc":"1.0","id":7,"method":"ping"}', INVALID_REQUEST),
         (b'{"jsonrpc":"2.0","id":7}', INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":[1]}', INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":7,"method":7}', INVALID_REQUEST),
+        (b'{"jsonrpc":"2.0","id":7,"result":[]}', INVALID_REQUEST),
     ],
 )
 def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(talk: Talk, line: bytes, code: int) -> None:
-    talk.ask("tools/list")
-    talk.pipe.write(line)
-    refused = talk.pipe.read()
-    assert (refused["id"], refused["error"]["code"]) == (None, code)
-    assert talk.key("listBooks") == "READ_OK"
+    assert refused(talk, line) == (None, code)
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"x":"\\ud800"}}', (7, PARSE_ERROR)),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"x":"\xed\xa0\x80"}}', (7, PARSE_ERROR)),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"x":"\xff\xfe"}}', (7, PARSE_ERROR)),
+        (b'{"params":{"x":"\\ud800"},"method":"tools/call","jsonrpc":"2.0","id":"\xc3\xbc"}', ("\u00fc", PARSE_ERROR)),
+        (b'{"jsonrpc":"1.0","id":7,"method":"ping"}', (7, INVALID_REQUEST)),
+        (b'{"jsonrpc":"2.0","id":-7,"method":"ping","params":[1]}', (-7, INVALID_REQUEST)),
+        # These ids are as broken as the rest of the line.
+        (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', (None, PARSE_ERROR)),
+        (b'{"jsonrpc":"2.0","id":"\xff","method":"ping"}', (None, PARSE_ERROR)),
+        (b'{"jsonrpc":"2.0","id":99999999999999999999,"method":"ping","params":[1]}', (None, INVALID_REQUEST)),
+    ],
+)
+def test_a_request_that_cannot_be_read_is_refused_under_its_id(
+    talk: Talk, line: bytes, answer: tuple[int | str | None, int]
+) -> None:
+    assert refused(talk, line) == answer
+
+
+@pytest.mark.parametrize("method", ["tools/call", "ping", "notifications/cancelled"])
+@pytest.mark.parametrize("number", ["{}", "[1]", "null", "true", "1.5"])
+def test_an_id_that_is_none_does_not_make_a_notification_of_a_request(talk: Talk, method: str, number: str) -> None:
+    params = json.dumps({"name": "listBooks", "arguments": {}, **talk.meta})
+    line = f'{{"jsonrpc":"2.0","id":{number},"method":"{method}","params":{params}}}'
+    assert refused(talk, line.encode()) == (None, INVALID_REQUEST)
+
+
+def test_an_id_that_is_none_is_answered_before_there_is_an_era(tmp_path: Path) -> None:
+    with piped(tmp_path / "office") as pipe:
+        pipe.write(json.dumps({"jsonrpc": "2.0", "id": {}, "method": "initialize", "params": hello()}).encode())
+        answer = pipe.read()
+        assert (answer["id"], answer["error"]["code"]) == (None, INVALID_REQUEST)
+        assert "result" in pipe.shake_hands()
 
 
 @pytest.mark.parametrize("number", ["[1]", '{"a":1}', "null", "1.5"])
@@ -321,6 +363,16 @@ def test_the_office_is_read_only_when_it_is_told_to_be(tmp_path: Path) -> None:
         pipe.shake_hands()
         told = pipe.call("addBook", {"title": "Dune"})["structuredContent"]
     assert told["reply"]["message_key"] == "READ_ONLY"
+
+
+def test_over_a_pipe_nobody_counts_who_looks_for_flows(tmp_path: Path) -> None:
+    policies = tmp_path / "office" / "policies"
+    policies.mkdir(parents=True)
+    (policies / "knobs.toml").write_text('rate_limits = { read = "1/minute" }')
+    with piped(tmp_path / "office") as pipe:
+        pipe.shake_hands()
+        for _ in range(3):
+            assert pipe.call("find_flow")["structuredContent"]["reply"]["message_key"] == "SYS_OK"
 
 
 def test_an_era_that_was_opened_is_kept(tmp_path: Path) -> None:

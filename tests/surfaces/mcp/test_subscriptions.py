@@ -12,6 +12,7 @@ from mcp import MCPError
 from mcp.client.subscriptions import ResourceUpdated
 
 from engross.calls import Caller
+from engross.office import Change
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.bed.served import Served, wait_for
@@ -292,6 +293,34 @@ async def test_a_credential_that_was_revoked_before_anybody_listened_hears_nothi
     caller = await clara.office.door.admit(clara.office.door.text_of(clara.tenant, token))
     async with connected(server_at(clara, caller, "mcp-http"), MODERN) as session:
         assert (await admin.door.revoke_token.acall(token_id=token)).ok
+        with pytest.raises(MCPError):
+            async with session.listen(resource_subscriptions=["shelf://authors"]):
+                pass
+
+
+@on_a_loop
+async def test_a_credential_that_is_revoked_while_somebody_begins_to_listen_hears_nothing(
+    clara: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin, door, loop = clara.as_("anna", "human", ["admin"]), clara.office.door, asyncio.get_running_loop()
+    token = (await admin.door.create_token.acall(principal="scout", type="agent", roles=["agent"])).data["token"]["id"]
+    caller = await door.admit(door.text_of(clara.tenant, token))
+    is_good, told = door.is_good, asyncio.Event()
+
+    def heard(change: Change) -> None:
+        loop.call_soon_threadsafe(told.set)
+
+    async def is_good_and_then_revoked(caller: Caller) -> bool:
+        good = await is_good(caller)
+        # Whoever began to listen before this hears of it before this.
+        leave = await asyncio.to_thread(clara.office.feed.listen, clara.tenant, heard)
+        assert (await admin.door.revoke_token.acall(token_id=token)).ok
+        await told.wait()
+        leave()
+        return good
+
+    monkeypatch.setattr(door, "is_good", is_good_and_then_revoked)
+    async with connected(server_at(clara, caller, "mcp-http"), MODERN) as session:
         with pytest.raises(MCPError):
             async with session.listen(resource_subscriptions=["shelf://authors"]):
                 pass

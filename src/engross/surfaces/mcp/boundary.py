@@ -13,7 +13,7 @@ from engross.replies import Trace, record_crash
 
 from .protocol import crashed
 from .questions import PATIENCE_SECONDS
-from .window import RequestContext, Window
+from .window import RequestContext, Window, whose
 
 if TYPE_CHECKING:
     from mcp.server.request_state import RequestStateBoundary
@@ -57,5 +57,4 @@ class Boundary:
         return self._sealing
 
     def _principal(self, context: RequestContext) -> str:
-        caller = self._window.who()
-        return f"{caller.tenant}\0{caller.principal.id}"
+        return whose(self._window.who())

@@ -143,6 +143,7 @@ async def _guided(
             wanted = reached(visit, checked["flow"]).flow
             options = {"dry_run": True} if checked.get("dry_run") else {}
             return await _called(context, params, visit, wanted, checked.get("arguments", {}), **options)
+        visit.counted(flow)
         answer = reply(codes.SYS_OK, data=cast(Mapping[str, Any], flow.handler(visit, checked)))
     except Coded as refusal:
         answer = reply_of(refusal)

@@ -1,4 +1,4 @@
-"""Lines from a client, sorted: what is plain is answered by the short way, all else goes to the SDK.
+"""Lines from a client, sorted: what is plain is answered by the short way, all else that is a message goes to the SDK.
 
 The first request is always the SDK's, because it opens the era of the connection, for good. Only when that is the later
 era are there plain calls at all. They run side by side, as the SDK's do, and can be taken back like those.
@@ -24,6 +24,7 @@ from .lane import METHOD, Lane, Plain
 from .overlong import Refusing
 from .pipes import Lines, Overlong, Pen
 from .protocol import crashed, error_line
+from .unreadable import refused
 
 _TAKEN_BACK = "notifications/cancelled"
 _GONE = ErrorData(code=CONNECTION_CLOSED, message="Connection closed")
@@ -83,7 +84,11 @@ class Sorting:
                         await self._pen.write_line(self._refusing.answer(line, is_modern=bool(self._is_modern)))
                         continue
                     request = self._lane.plain(line) if self._is_modern else None
-                    if request is None or not self._begun(request, line, left):
+                    if request is not None and self._begun(request, line, left):
+                        continue
+                    if (refusal := refused(line)) is not None:
+                        await self._pen.write_line(refusal)
+                    else:
                         await left.send(line)
                 await self._part()
 

@@ -16,8 +16,6 @@ import mcp_types as types
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR
-from pydantic import ValidationError
 
 from engross.calls import Caller
 from engross.surfaces.desk import Desk
@@ -56,7 +54,7 @@ async def converse(desk: Desk, caller: Caller, lines: Lines, pen: Pen, lane: typ
     async with stdio_server(cast(Any, sorting), cast(Any, pen)) as (reading, writing):
         unanswered = Unanswered()
         answers = Answers(writing, unanswered)
-        messages = Messages(reading, answers, unanswered, sorting)
+        messages = Messages(reading, unanswered, sorting)
         await server.run(messages, answers, server.create_initialization_options())
 
 
@@ -121,17 +119,12 @@ class Answers:
 
 
 class Messages:
-    """The SDK's stream of messages from the client; what is no message is answered here."""
+    """The SDK's stream of messages from the client."""
 
     def __init__(
-        self,
-        stream: ReadStream[SessionMessage | Exception],
-        answers: Answers,
-        unanswered: Unanswered,
-        sorting: Sorting,
+        self, stream: ReadStream[SessionMessage | Exception], unanswered: Unanswered, sorting: Sorting
     ) -> None:
         self._stream = stream
-        self._answers = answers
         self._unanswered = unanswered
         self._sorting = sorting
 
@@ -153,18 +146,16 @@ class Messages:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        while True:
-            try:
-                item = await self._stream.__anext__()
-            except StopAsyncIteration:
-                await self._unanswered.settled()
-                raise
-            if isinstance(item, SessionMessage):
-                self._sorting.note(item.message)
-                if isinstance(item.message, types.JSONRPCRequest | types.JSONRPCNotification):
-                    self._unanswered.note(item.message)
-                return item
-            await self._answers.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=_refusal(item))))
+        try:
+            item = await self._stream.__anext__()
+        except StopAsyncIteration:
+            await self._unanswered.settled()
+            raise
+        if isinstance(item, SessionMessage):
+            self._sorting.note(item.message)
+            if isinstance(item.message, types.JSONRPCRequest | types.JSONRPCNotification):
+                self._unanswered.note(item.message)
+        return item
 
     async def __aenter__(self) -> Messages:
         return self
@@ -173,13 +164,3 @@ class Messages:
         self, kind: type[BaseException] | None, failure: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-
-def _refusal(unreadable: Exception) -> types.ErrorData:
-    """Nothing of the line is repeated: it may be a secret that went astray."""
-    is_json = not isinstance(unreadable, ValidationError) or all(
-        error["type"] != "json_invalid" for error in unreadable.errors(include_input=False, include_url=False)
-    )
-    if is_json and isinstance(unreadable, ValidationError):
-        return types.ErrorData(code=INVALID_REQUEST, message="Invalid request")
-    return types.ErrorData(code=PARSE_ERROR, message="Parse error")

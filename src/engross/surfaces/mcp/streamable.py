@@ -21,14 +21,15 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from engross.calls import Caller
-from engross.replies import Invalid, Trace, codes, http, reply_of
+from engross.replies import Coded, Invalid, Trace, codes, http, log_end, reply_of
 from engross.surfaces.arrived import whole_body
 from engross.surfaces.desk import Desk
 from engross.surfaces.presence import CALLER
 
 from .lane import Lane, send_json
 from .server import make_parts
-from .window import Window
+from .sessions import NUMBER, Sessions
+from .window import Window, whose
 
 MOST_BYTES = 4 * 1024 * 1024
 _HANDSHAKE = frozenset([b"", *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)])
@@ -55,8 +56,13 @@ class McpApp:
         # Who has Host and Origin looked at here has it done by the SDK.
         self._lane = Lane(Window(desk, CALLER.get, "mcp-http")) if allowed_hosts is None else None
         self._streaming = StreamableHTTPSessionManager(
-            self.server, security_settings=security, max_request_body_size=most_bytes
+            self.server,
+            security_settings=security,
+            max_request_body_size=most_bytes,
+            session_idle_timeout=None,
+            max_sessions=None,
         )
+        self._sessions = Sessions(desk, self._streaming.handle_request)
         self._brief = StreamableHTTPSessionManager(
             self.server,
             security_settings=security,
@@ -71,21 +77,24 @@ class McpApp:
         async with AsyncExitStack() as running:
             await running.enter_async_context(self._streaming.run())
             await running.enter_async_context(self._brief.run())
+            running.callback(self._sessions.close)
             yield
 
     def end_streams(self) -> None:
         """Tell those who listen for changes that this is the end: a server that waits for them would wait for ever."""
         self._subscriptions.close()
+        self._sessions.end_streams()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         caller = scope.get("state", {}).get("caller") or CALLER.get(None)
         if caller is None:
-            await _refuse(send, Invalid(codes.AUTH_REQUIRED), 401)
+            await _refuse(send, Invalid(codes.AUTH_REQUIRED))
             return
         CALLER.set(caller)
         # Of a header that comes twice the first one counts, here as in the SDK.
         headers = dict(reversed(scope["headers"]))
+        shakes_hands = headers.get(b"mcp-protocol-version", b"") in _HANDSHAKE
         body = b""
         if scope["method"] == "POST":
             received = whole_body(scope)
@@ -94,16 +103,23 @@ class McpApp:
                 receive = _again(received or b"", receive)
             if received is None or len(received) > self._most_bytes:
                 size = {"what": "The request", "limit": self._most_bytes}
-                await _refuse(send, Invalid(codes.LIMIT_EXCEEDED, size), 413)
+                await _refuse(send, Invalid(codes.LIMIT_EXCEEDED, size))
                 return
             body = received
             if self._lane is not None and await self._lane.answered(scope, headers, body, send):
                 return
-            if headers.get(b"mcp-protocol-version", b"") in _HANDSHAKE and not _may_be_a_message(body):
+            if shakes_hands and not _may_be_a_message(body):
                 await send_json(send, 400, _INVALID_REQUEST)
                 return
+        scope = {**scope, "user": _owner(caller)}
+        if shakes_hands:
+            try:
+                await self._sessions.handle(caller, headers.get(NUMBER), scope, receive, send)
+            except Coded as refusal:
+                await _refuse(send, refusal)
+            return
         manager = self._streaming if _wants_a_stream(headers, body) else self._brief
-        await manager.handle_request({**scope, "user": _owner(caller)}, receive, send)
+        await manager.handle_request(scope, receive, send)
 
 
 def mcp_app(
@@ -121,9 +137,7 @@ def mcp_app(
 
 
 def _wants_a_stream(headers: dict[bytes, bytes], body: bytes) -> bool:
-    """Is there a session, or may there be something to say before the answer?"""
-    if headers.get(b"mcp-protocol-version", b"") in _HANDSHAKE:
-        return True
+    """May there be something to say before the answer?"""
     # A client that takes no stream has to be told so, by the SDK.
     return b"text/event-stream" not in headers.get(b"accept", b"") or any(word in body for word in _WANT_A_STREAM)
 
@@ -131,8 +145,7 @@ def _wants_a_stream(headers: dict[bytes, bytes], body: bytes) -> bool:
 @lru_cache(maxsize=1024)
 def _owner(caller: Caller) -> AuthenticatedUser:
     """The caller as the SDK knows whom a session belongs to."""
-    owner = orjson.dumps([caller.tenant, caller.principal.id, caller.principal.type, caller.credential]).decode()
-    return AuthenticatedUser(AccessToken(token="", client_id=owner, scopes=[]))
+    return AuthenticatedUser(AccessToken(token="", client_id=whose(caller), scopes=[]))
 
 
 async def _body(headers: dict[bytes, bytes], receive: Receive, most: int) -> bytes | None:
@@ -179,8 +192,10 @@ def _may_be_a_message(body: bytes) -> bool:
     return isinstance(message["method"], str) and isinstance(message.get("params") or {}, dict)
 
 
-async def _refuse(send: Send, refusal: Invalid, status: int) -> None:
-    _, headers, media_type, body = http(reply_of(refusal).traced(Trace.new()))
+async def _refuse(send: Send, refusal: Coded) -> None:
+    answer = reply_of(refusal).traced(Trace.new())
+    log_end(answer)
+    status, headers, media_type, body = http(answer)
     told = {"content-type": media_type, **headers}
     await send(
         {
@@ -189,4 +204,4 @@ async def _refuse(send: Send, refusal: Invalid, status: int) -> None:
             "headers": [(name.lower().encode(), value.encode()) for name, value in told.items()],
         }
     )
-    await send({"type": "http.response.body", "body": orjson.dumps({**body, "status": status})})
+    await send({"type": "http.response.body", "body": orjson.dumps(body)})

@@ -118,6 +118,7 @@ class Hearing:
         self.topics = topics
         self.when_revoked: Callable[[], None] = lambda: None
         self._revocation = revocation
+        self._is_over = False
         self._loop = asyncio.get_running_loop()
         self._deliver: Callable[[ServerEvent], None] | None = None
         self._early: list[ServerEvent] = []
@@ -140,7 +141,7 @@ class Hearing:
             raise
         if visit.caller.until is not None:
             hearing._ending = hearing._loop.call_later(max(0.0, visit.caller.until - time.time()), hearing._revoked)
-        if not await office.door.is_good(visit.caller):
+        if not await office.door.is_good(visit.caller) or hearing._is_over:
             # It was taken away between being let in and beginning to listen: nothing would tell of that any more.
             hearing.end()
             raise MCPError(INTERNAL_ERROR, "The credential is no longer accepted")
@@ -189,6 +190,7 @@ class Hearing:
             self._loop.call_soon_threadsafe(act)
 
     def _revoked(self) -> None:
+        self._is_over = True
         self.end()
         self.when_revoked()
 

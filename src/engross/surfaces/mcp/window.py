@@ -6,10 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+import orjson
 from mcp.server.context import ServerRequestContext
 
 from engross.calls import Caller, Surface
-from engross.flows import Tool
+from engross.flows import Flow, Tool
 from engross.office import Request
 from engross.replies import Reply, Trace, log_end
 from engross.surfaces.desk import Desk
@@ -53,6 +54,10 @@ class Visit(NamedTuple):
         """May this caller use the tool at all?"""
         return self.desk.office.may_call(self.caller, tool.flow, self.surface)
 
+    def counted(self, flow: Flow) -> None:
+        """Count a call that is answered here like those of other flows; Denied if there were too many."""
+        self.desk.office.count_call(self.caller, flow, self.surface)
+
     def settle(self, answer: Reply, tool: str, arguments: Any, started: float) -> Reply:
         """An answer that no call gave, traced, logged and observed like one."""
         trace = Trace.from_headers(self.circumstances.get("traceparent"), self.circumstances.get("tracestate"))
@@ -63,6 +68,11 @@ class Visit(NamedTuple):
         )
         self.desk.note(request, answer)
         return answer
+
+
+def whose(caller: Caller) -> str:
+    """What is kept for a caller is for them and the very credential that they came with: others have another text."""
+    return orjson.dumps([caller.tenant, caller.principal.id, caller.principal.type, caller.credential]).decode()
 
 
 def circumstances(meta: Mapping[str, Any], header: Callable[[str], str | None]) -> dict[str, Any]:
