@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -15,7 +16,7 @@ from engross.surfaces.desk import Desk
 from .answers import send_empty, send_reply
 from .arguments import from_query, with_headers
 from .asked import Asked, Fields, take_dry_run
-from .body import ClientGone, read_json
+from .body import ClientGone, collected, read_json
 from .etags import content_tag, is_known, version_tag
 
 READING = ("GET", "HEAD")
@@ -83,12 +84,15 @@ class Calls:
             if fields := asked.fields:
                 refuse_fields(take_dry_run(fields, options))
             settings = self._settings
-            arguments = await read_json(asked, receive, settings.most_body_bytes, settings.body_seconds)
+            content = asked.body
+            if content is None:
+                content = await collected(asked, receive, settings.most_body_bytes, settings.body_seconds)
+            arguments = read_json(asked, content, settings.most_body_bytes)
         return with_headers(arguments, asked, flow)
 
-    async def _answered(
+    def _answered(
         self, scope: Scope, send: Send, asked: Asked, flow: Flow | None, answer: Reply, *, dry_run: bool
-    ) -> None:
+    ) -> Awaitable[None]:
         headers = {}
         if flow is not None and answer.ok and not dry_run:
             tag = content_tag(answer.data) if asked.method in READING else _written_tag(flow, answer)
@@ -98,11 +102,10 @@ class Calls:
                 headers["cache-control"] = REVALIDATED
                 if_none_match = asked.header(b"if-none-match")
                 if if_none_match is not None and is_known(headers["etag"], if_none_match):
-                    await send_empty(send, 304, {**headers, "traceparent": answer.traceparent or ""})
-                    return
+                    return send_empty(send, 304, {**headers, "traceparent": answer.traceparent or ""})
         elif answer.code == codes.METHOD_NOT_ALLOWED:
             headers["allow"] = ", ".join(answer.data["allowed_methods"])
-        await send_reply(
+        return send_reply(
             scope,
             send,
             answer,

@@ -13,12 +13,12 @@ from engross.calls import Caller
 
 
 class Turns:
-    """The callers that were admitted in the present turn, by credential."""
+    """The callers that were admitted in the present turn, by what they showed."""
 
     def __init__(self) -> None:
-        self._present: dict[str, Caller] | None = None
+        self._present: dict[bytes, Caller] | None = None
 
-    def known(self) -> dict[str, Caller]:
+    def known(self) -> dict[bytes, Caller]:
         """Those of this turn. Who adds to it when the turn is over adds to something forgotten."""
         if self._present is None:
             self._present = {}
