@@ -32,9 +32,8 @@ OF_TYPE = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": l
 FIRST = ("time", "level", "logger", "event")
 _calls = logging.getLogger("engross.served")
 _Event = MutableMapping[str, Any]
-_Straight = Callable[[int, str, dict[str, Any]], None]
+_Writing = Callable[[logging.Logger, int, dict[str, Any]], None]
 _NAMES = {level: name for name, level in LEVELS.items()}
-_straight: _Straight | None = None
 
 
 class CallLog:
@@ -72,13 +71,13 @@ def write_line(logger: logging.Logger, level: int, fields: dict[str, Any]) -> No
         _write(logger, level, fields)
 
 
-def _write(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
-    if _straight is not None:
-        _straight(level, logger.name, fields)
-        return
+def _write_record(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
     record = logging.LogRecord(logger.name, level, "", 0, fields["event"], None, None)
     record.line = fields
     logger.handle(record)
+
+
+_write: _Writing = _write_record
 
 
 def configure_logs(level: str, stream: TextIO | None = None) -> None:
@@ -86,11 +85,11 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     if level.lower() not in LEVELS:
         data = {"setting": "log_level", "allowed_values": list(LEVELS)}
         raise Failed(codes.CONFIG_INVALID, {"setting": "log_level"}, data=data)
-    global _straight
+    global _write
     chosen = stream or sys.stderr
     handler = logging.StreamHandler(chosen)
     handler.setFormatter(_Lines(for_people=chosen.isatty()))
-    _straight = None if chosen.isatty() else _straight_to(handler)
+    _write = _write_record if chosen.isatty() else _straight_to(handler)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(LEVELS[level.lower()], logging.WARNING))
@@ -100,14 +99,14 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     logging.captureWarnings(True)
 
 
-def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Straight:
+def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Writing:
     """A short cut for lines that need no formatting: a record of its own would cost each call as much again."""
     lock = handler.lock
     assert lock is not None
     now = Stamp()
 
-    def write(level: int, logger: str, fields: dict[str, Any]) -> None:
-        told = {"time": now(), "level": _NAMES[level], "logger": logger, **fields}
+    def write(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
+        told = {"time": now(), "level": _NAMES[level], "logger": logger.name, **fields}
         line = orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE).decode()
         with lock:
             try:
