@@ -14,7 +14,7 @@ from engross.replies import Coded, Invalid, Reply, Trace, codes, http, log_end, 
 from engross.replies.envelopes import REPLY_JSON
 from engross.surfaces.answering import Answering, send_parts
 from engross.surfaces.arrived import headers_of
-from engross.surfaces.heads import NO_STORE, NOSNIFF, UNUSUAL, Header, usual_head
+from engross.surfaces.heads import NO_STORE, NOSNIFF, UNUSUAL, usual_head
 
 from .asked import Asked
 
@@ -69,7 +69,7 @@ def wants_reply(scope: Scope) -> bool:
 
 def send_bytes(send: Send, status: int, media_type: str, content: bytes, headers: Mapping[str, str]) -> Awaitable[None]:
     """Send one whole answer."""
-    told = _encoded(headers)
+    told = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     if isinstance(send, Answering) and headers.keys().isdisjoint(UNUSUAL):
         if "cache-control" not in headers:
             told.append(NO_STORE)
@@ -80,8 +80,5 @@ def send_bytes(send: Send, status: int, media_type: str, content: bytes, headers
 
 def send_empty(send: Send, status: int, headers: Mapping[str, str]) -> Awaitable[None]:
     """Send an answer that its head tells in full."""
-    return send_parts(send, status, _encoded(headers), b"")
-
-
-def _encoded(headers: Mapping[str, str]) -> list[Header]:
-    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    told = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    return send_parts(send, status, told, b"")
