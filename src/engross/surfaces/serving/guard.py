@@ -102,24 +102,21 @@ class Guard:
 
     async def _let_through(self, scope: Scope, receive: Receive, answering: Answering) -> None:
         headers = read_head(scope)
-        self._require_our_name(scope, headers)
-        origin = headers.get(b"origin")
-        if origin is not None and self._names.is_foreign(origin):
-            answering.origin = origin
-            if scope["method"] == "OPTIONS" and headers.get(b"access-control-request-method"):
-                await _permit(scope, answering)
-                return
+        self._require_our_name(scope, headers, answering)
+        if answering.origin is not None and _is_preflight(scope, headers):
+            await _permit(scope, answering)
+            return
         path: str = scope["path"]
         self._require_room(path)
-        receive = self._measured(path, headers, receive)
+        if b"content-length" in headers or b"transfer-encoding" in headers:
+            receive = self._measured(path, headers, receive)
         self.running.add(answering)
         whose: tuple[str, str] | None = None
         try:
             if self._wants_caller(path, headers):
-                caller = self._nobody
-                if caller is None:
-                    caller = await self._admitted(headers.get(b"authorization"))
-                    whose = self._share_of(caller)
+                shown = headers.get(b"authorization")
+                caller = self._nobody or self._turns.caller(shown) or await self._admitted(shown)
+                whose = self._share_of(caller)
                 scope.setdefault("state", {})["caller"] = caller
                 CALLER.set(caller)
             await self._app(scope, receive, answering)
@@ -132,8 +129,10 @@ class Guard:
                 if left:
                     self._running_of[whose] = left
 
-    def _share_of(self, caller: Caller) -> tuple[str, str]:
+    def _share_of(self, caller: Caller) -> tuple[str, str] | None:
         """Count a request of a caller, of whom there is no more than a share at a time."""
+        if caller is self._nobody:
+            return None
         whose = (caller.tenant, caller.principal.id)
         running = self._running_of.get(whose, 0)
         if running >= self._most_each:
@@ -141,13 +140,16 @@ class Guard:
         self._running_of[whose] = running + 1
         return whose
 
-    def _require_our_name(self, scope: Scope, headers: Headers) -> None:
+    def _require_our_name(self, scope: Scope, headers: Headers, answering: Answering) -> None:
         here = scope.get("server")
         if not self._names.answers_to(headers[b"host"], here):
             raise Invalid(codes.HOST_NOT_ALLOWED)
         origin = headers.get(b"origin")
-        if origin is not None and not self._names.welcomes(origin, here):
-            raise Invalid(codes.ORIGIN_NOT_ALLOWED)
+        if origin is not None:
+            if not self._names.welcomes(origin, here):
+                raise Invalid(codes.ORIGIN_NOT_ALLOWED)
+            if self._names.is_foreign(origin):
+                answering.origin = origin
 
     def _require_room(self, path: str) -> None:
         full = self.closing or len(self.running) >= self._most_requests
@@ -156,14 +158,11 @@ class Guard:
 
     def _measured(self, path: str, headers: Headers, receive: Receive) -> Receive:
         """The body, as long as it is within its limit."""
-        length = headers.get(b"content-length")
-        if length is None and b"transfer-encoding" not in headers:
-            return receive
         kind = MCP if path.startswith(MCP) else UPLOADS if path.startswith(UPLOADS) else ""
         limit, hint = self._limits[kind], None if kind == UPLOADS else UPLOAD
-        if length is None:
+        if b"content-length" not in headers:
             return _Counted(receive, limit, hint)
-        if int(length) > limit:
+        if int(headers[b"content-length"]) > limit:
             raise too_large(limit, hint=hint)
         return receive
 
@@ -178,9 +177,7 @@ class Guard:
         if authorization is None:
             return await self._admit(None)
         known = self._turns.known()
-        caller = known.get(authorization)
-        if caller is None:
-            caller = known[authorization] = await self._admit(bearer(authorization))
+        caller = known[authorization] = await self._admit(bearer(authorization))
         return caller
 
     async def _turn_away(self, scope: Scope, answering: Answering, failure: Exception) -> None:
@@ -238,6 +235,11 @@ class _Counted:
 def base_of(scope: Scope, base: str) -> str:
     """What comes before the path, as the caller sees it. The Host header is one that we answer to."""
     return base or f"{scope['scheme']}://{header(scope, b'host')}"
+
+
+def _is_preflight(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser asks beforehand what a page may do."""
+    return scope["method"] == "OPTIONS" and bool(headers.get(b"access-control-request-method"))
 
 
 async def _permit(scope: Scope, send: Send) -> None:

@@ -18,6 +18,10 @@ class Turns:
     def __init__(self) -> None:
         self._present: dict[bytes, Caller] | None = None
 
+    def caller(self, shown: bytes | None) -> Caller | None:
+        """Who was admitted with this in this turn."""
+        return None if self._present is None or shown is None else self._present.get(shown)
+
     def known(self) -> dict[bytes, Caller]:
         """Those of this turn. Who adds to it when the turn is over adds to something forgotten."""
         if self._present is None:
