@@ -12,6 +12,8 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
+from engross.surfaces.answering import Answering
+from engross.surfaces.heads import usual_head
 from engross.surfaces.serving.wire import Patience, patient
 
 LENGTH = (b"content-length", b"5")
@@ -31,11 +33,29 @@ KINDS: dict[str, tuple[list[tuple[bytes, bytes]], list[dict[str, Any]]]] = {
     "no body at all": ([(b"content-length", b"0")], [{}]),
     "an end that is said twice": ([LENGTH], [{"body": b"hello"}, {"body": b""}]),
 }
+WHOLES: dict[str, tuple[list[tuple[bytes, bytes]], bytes]] = {
+    "whole": ([(b"etag", b'"1"')], b"hello"),
+    "whole and empty": ([], b""),
+    "whole, with a line of its own": ([(b"etag", b'"1"\r\nset-cookie: a=b')], b"hello"),
+    "whole, with a control character": ([(b"etag", b"1\x002")], b"hello"),
+    "whole, the end of the connection": ([(b"connection", b"close")], b"hello"),
+}
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
     """Answers in the way that the path names."""
-    headers, parts = KINDS[scope["path"].strip("/").replace("_", " ")]
+    kind = scope["path"].strip("/").replace("_", " ")
+    if kind in WHOLES:
+        more, body = WHOLES[kind]
+        await Answering(scope, send).whole(
+            200, usual_head("text/plain"), [(b"cache-control", b"no-store"), *more], body
+        )
+        return
+    if kind == "twice whole":
+        for _ in range(2):
+            await Answering(scope, send).whole(200, usual_head("text/plain"), [], b"hello")
+        return
+    headers, parts = KINDS[kind]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     for part in parts:
         await send({"type": "http.response.body", **part})
@@ -83,8 +103,12 @@ def heard(port: int, method: str, kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *WHOLES])
 def test_an_answer_comes_out_as_it_would_without_the_short_way(short: int, long: int, method: str, kind: str) -> None:
     told = heard(short, method, kind)
     assert told == heard(long, method, kind)
     assert b"set-cookie" not in told
+
+
+def test_a_whole_answer_cannot_follow_another(short: int) -> None:
+    assert heard(short, "GET", "twice whole").count(b"hello") == 1

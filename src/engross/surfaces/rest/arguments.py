@@ -38,11 +38,10 @@ def from_query(fields: Fields, schema: Schema) -> dict[str, Any]:
 
 def with_headers(arguments: Any, asked: Asked, flow: Flow) -> Any:
     """The arguments, with what Idempotency-Key and If-Match say."""
-    key = asked.key
-    if key is not None and flow.writes:
+    if b"idempotency-key" in asked.headers and flow.writes:
         if KEY not in flow.published["properties"]:
             refuse_header("Idempotency-Key", "this flow keeps no account of repetitions")
-        arguments = _added(arguments, KEY, key, "Idempotency-Key")
+        arguments = _added(arguments, KEY, asked.key, "Idempotency-Key")
     if b"if-match" in asked.headers:
         arguments = _added(arguments, VERSION, _version(asked, flow), "If-Match")
     return arguments

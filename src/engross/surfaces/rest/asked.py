@@ -10,9 +10,8 @@ from starlette.types import Scope
 
 from engross.flows import Flow
 from engross.replies import Invalid, codes
-from engross.surfaces.arrived import whole_body
+from engross.surfaces.arrived import headers_of, whole_body
 
-BLANKS = b" \t"
 MOST_FIELDS = 1000
 MOST_PINS = 16
 DRY_RUN = "dry_run"
@@ -25,7 +24,7 @@ _TEXTS = {
 }
 _TIMEOUT, _PINS = b"engross-timeout", b"engross-pins"
 _TRUTHS = {b"engross-dry-run": DRY_RUN, b"engross-break-glass": "break_glass"}
-_OURS = frozenset({_TIMEOUT, _PINS, *_TRUTHS})
+_STEERING = frozenset({_TIMEOUT, _PINS, *_TRUTHS, *_TEXTS})
 
 Fields = list[tuple[str, str]]
 
@@ -33,17 +32,14 @@ Fields = list[tuple[str, str]]
 class Asked:
     """One request, as far as its head tells, and its body if that came along."""
 
-    __slots__ = ("_query", "body", "headers", "method")
+    __slots__ = ("_is_steered", "_query", "body", "headers", "method")
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
         self.body = whole_body(scope)
         self._query: bytes = scope["query_string"]
-        self.headers: dict[bytes, bytes] = {}
-        # A header that is there twice is a list. What must be one thing is then no such thing, and refused as that.
-        for name, value in scope["headers"]:
-            value = value.strip(BLANKS)
-            self.headers[name] = value if name not in self.headers else self.headers[name] + b", " + value
+        self.headers = headers_of(scope)
+        self._is_steered = not self.headers.keys().isdisjoint(_STEERING)
 
     def header(self, name: bytes) -> str | None:
         """A header's text."""
@@ -79,14 +75,14 @@ class Asked:
     def trace(self) -> dict[str, Any]:
         """Where the call comes from, as options of a request."""
         headers = self.headers
-        if headers.keys().isdisjoint(_TEXTS):
+        if not self._is_steered:
             return {}
         return {option: headers[name].decode("latin-1") for name, option in _TEXTS.items() if name in headers}
 
     def options(self, flow: Flow, call_seconds: float) -> dict[str, Any]:
         """How else the call is to be made, as options of a request."""
         headers, options = self.headers, dict[str, Any]()
-        if headers.keys().isdisjoint(_OURS):
+        if not self._is_steered:
             return options
         if _TIMEOUT in headers:
             options["timeout"] = min(self._seconds(), flow.timeout_seconds, call_seconds)

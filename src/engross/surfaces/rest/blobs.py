@@ -17,8 +17,9 @@ from starlette.types import Receive, Scope, Send
 from engross.calls import Caller
 from engross.replies import Coded, Invalid, Reply, codes, record_crash
 from engross.surfaces.desk import Desk
+from engross.surfaces.heads import NOSNIFF, Header
 
-from .answers import NOSNIFF, Header, send_empty, send_reply
+from .answers import send_empty, send_reply
 from .arguments import KEY
 from .asked import Asked, Fields, take_dry_run
 from .body import ClientGone, pieces, refuse_larger, refuse_packed, unsupported

@@ -55,12 +55,14 @@ def refuse_larger(asked: Asked, most: int) -> None:
         raise too_large(most, hint=None)
 
 
-async def read_json(asked: Asked, receive: Receive, most: int, seconds: float) -> Any:
-    """What the body says. An empty one says that there are no arguments."""
-    content = asked.body
-    if content is None:
-        content = b"".join([piece async for piece in pieces(asked, receive, most, seconds)])
-    elif len(content) > most:
+async def collected(asked: Asked, receive: Receive, most: int, seconds: float) -> bytes:
+    """The whole of a body that did not come along with the head."""
+    return b"".join([piece async for piece in pieces(asked, receive, most, seconds)])
+
+
+def read_json(asked: Asked, content: bytes, most: int) -> Any:
+    """What a body says. An empty one says that there are no arguments."""
+    if len(content) > most:
         raise too_large(most)
     if not content:
         return {}
@@ -79,7 +81,8 @@ def refuse_other_media(asked: Asked) -> None:
     media = asked.headers.get(b"content-type", b"")
     if media != JSON and not _JSON.fullmatch(media):
         raise unsupported("JSON", "application/json")
-    refuse_packed(asked)
+    if b"content-encoding" in asked.headers:
+        refuse_packed(asked)
 
 
 def refuse_packed(asked: Asked) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Coroutine
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -15,7 +16,7 @@ from engross.surfaces.desk import Desk
 from .answers import send_empty, send_reply
 from .arguments import from_query, with_headers
 from .asked import Asked, Fields, take_dry_run
-from .body import ClientGone, read_json
+from .body import ClientGone, collected, read_json
 from .etags import content_tag, is_known, version_tag
 
 READING = ("GET", "HEAD")
@@ -31,14 +32,20 @@ class Calls:
         self._desk = desk
         self._base = base_url
         self._settings = desk.office.settings
+        self._catalogue = desk.catalogue
         self._edition = -1
         self._flows: dict[str, Flow] = {}
+        self._addresses: dict[str, Flow] = {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
+        """Answer one request to the address of a flow, or to one that looks like it."""
         place = scope["path_params"]
         ref = f"{place['namespace']}.{place['flow']}"
-        asked, flow = Asked(scope), self._known().get(ref)
+        return self.answer(scope, receive, send, ref, self._known().get(ref))
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send, ref: str, flow: Flow | None) -> None:
+        """Answer one request to a flow, if there is one of that name."""
+        asked = Asked(scope)
         caller: Caller = scope["state"]["caller"]
         if asked.method == "OPTIONS" and flow is not None:
             await send_empty(send, 204, {"allow": ", ".join(methods_of(flow))})
@@ -47,7 +54,8 @@ class Calls:
         options: dict[str, Any] = {}
         try:
             flow = flow or self._missing(ref)
-            refuse_method(asked.method, methods_of(flow))
+            if asked.method != "POST":
+                refuse_method(asked.method, methods_of(flow))
             options = asked.options(flow, self._settings.call_seconds)
             arguments = await self._arguments(asked, flow, receive, options)
         except Coded as refusal:
@@ -58,6 +66,11 @@ class Calls:
             answer = await self._desk.call(caller, ref, arguments, "rest", **trace, **options)
         await self._answered(scope, send, asked, flow, answer, dry_run=options.get("dry_run", False))
 
+    def at(self, path: str) -> Flow | None:
+        """The flow whose address this is."""
+        self._known()
+        return self._addresses.get(path)
+
     def dialect_of(self, namespace: str, flow: str) -> str:
         """In which dialect a flow answers; one that is not there, in that of its neighbours."""
         known = self._known().get(f"{namespace}.{flow}")
@@ -66,9 +79,10 @@ class Calls:
         return next((one.dialect for one in self._flows.values() if one.aggregate.namespace == namespace), "plain")
 
     def _known(self) -> dict[str, Flow]:
-        if self._edition != self._desk.edition:
-            self._edition = self._desk.edition
+        if self._edition != self._catalogue.edition:
+            self._edition = self._catalogue.edition
             self._flows = {flow.ref: flow for flow in self._desk.flows}
+            self._addresses = {f"/v1/{flow.aggregate.namespace}/{flow.name}": flow for flow in self._flows.values()}
         return self._flows
 
     def _missing(self, ref: str) -> Flow:
@@ -83,12 +97,15 @@ class Calls:
             if fields := asked.fields:
                 refuse_fields(take_dry_run(fields, options))
             settings = self._settings
-            arguments = await read_json(asked, receive, settings.most_body_bytes, settings.body_seconds)
+            content = asked.body
+            if content is None:
+                content = await collected(asked, receive, settings.most_body_bytes, settings.body_seconds)
+            arguments = read_json(asked, content, settings.most_body_bytes)
         return with_headers(arguments, asked, flow)
 
-    async def _answered(
+    def _answered(
         self, scope: Scope, send: Send, asked: Asked, flow: Flow | None, answer: Reply, *, dry_run: bool
-    ) -> None:
+    ) -> Awaitable[None]:
         headers = {}
         if flow is not None and answer.ok and not dry_run:
             tag = content_tag(answer.data) if asked.method in READING else _written_tag(flow, answer)
@@ -98,11 +115,10 @@ class Calls:
                 headers["cache-control"] = REVALIDATED
                 if_none_match = asked.header(b"if-none-match")
                 if if_none_match is not None and is_known(headers["etag"], if_none_match):
-                    await send_empty(send, 304, {**headers, "traceparent": answer.traceparent or ""})
-                    return
+                    return send_empty(send, 304, {**headers, "traceparent": answer.traceparent or ""})
         elif answer.code == codes.METHOD_NOT_ALLOWED:
             headers["allow"] = ", ".join(answer.data["allowed_methods"])
-        await send_reply(
+        return send_reply(
             scope,
             send,
             answer,

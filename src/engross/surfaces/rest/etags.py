@@ -15,7 +15,6 @@ from typing import Any
 import orjson
 
 DIGITS = 16
-RECORD = frozenset({"id", "version"})
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 _VERSIONED = re.compile(r'"([0-9]+)(?:-[0-9a-f]+)?"')
 
@@ -34,14 +33,22 @@ def content_tag(data: Mapping[str, Any]) -> str:
 
 
 def version_of(data: Mapping[str, Any]) -> int | None:
-    """The version of the record that an answer is about: it comes first of all that has both an id and a version."""
+    """The version of the record that an answer is about."""
     version = data.get("version")
     if version is None:
-        parts = [part for part in data.values() if isinstance(part, dict)]
-        # What is shown alone needs no id to be told from what is shown beside it.
-        record = next((part for part in parts if part.keys() >= RECORD), parts[0] if len(parts) == 1 else {})
-        version = record.get("version")
+        version = _record_in(data).get("version")
     return version if type(version) is int else None
+
+
+def _record_in(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first part that has both an id and a version. What is shown alone needs no id to be told from others."""
+    parts = []
+    for part in data.values():
+        if isinstance(part, dict):
+            if "id" in part and "version" in part:
+                return part
+            parts.append(part)
+    return parts[0] if len(parts) == 1 else {}
 
 
 def version_in(if_match: str) -> str | None:

@@ -54,7 +54,11 @@ class Rest(Router):
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Coroutine[Any, Any, None]:
         """Answer one request."""
-        found = _FLOW.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        path: str = scope["path"] if scope["type"] == "http" else ""
+        flow = self._calls.at(path)
+        if flow is not None:
+            return self._calls.answer(scope, receive, send, flow.ref, flow)
+        found = _FLOW.fullmatch(path)
         if found is None:
             return super().__call__(scope, receive, send)
         scope["path_params"] = found.groupdict()

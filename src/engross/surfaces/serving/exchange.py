@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from engross.surfaces.answering import WHOLE, all_headers, send_parts
+from engross.surfaces.heads import Header, Usual
 
 STEERING = frozenset({b"connection", b"transfer-encoding"})
 """Headers by which an answer decides about its connection."""
@@ -25,51 +27,78 @@ class Exchange(RequestResponseCycle):
     _head = b""
     """What waits for the body to come along."""
 
-    async def send(self, message: ASGISendEvent) -> None:
-        """Send one part of the answer."""
+    async def send(self, message: Any) -> None:
+        """Send one part of the answer, or all of it."""
         is_ordinary = self.keep_alive and not self.disconnected and not self.flow.write_paused
-        if not is_ordinary or not self._sent(message):
-            if self._head and not self.disconnected:
-                self.transport.write(self._head)
-                self._head = b""
+        if is_ordinary and self._sent(message):
+            return
+        if self._head and not self.disconnected:
+            self.transport.write(self._head)
+            self._head = b""
+        if message["type"] == WHOLE:
+            send: Any = super().send
+            await send_parts(send, message["status"], all_headers(message), message["body"])
+        else:
             await super().send(message)
 
     def _sent(self, message: Any) -> bool:
-        if message["type"] == "http.response.start":
+        kind = message["type"]
+        if kind == WHOLE:
+            is_first = not self.response_started and self.scope["method"] != "HEAD"
+            return is_first and self._sent_whole(
+                message["status"], message["usual"], message["headers"], message["body"]
+            )
+        if kind == "http.response.start":
             return not self.response_started and self._begun(message["status"], message.get("headers", ()))
         if self.chunked_encoding is not False or self.response_complete or message.get("more_body", False):
             return False
-        return self._ended(message.get("body", b""))
+        body = message.get("body", b"")
+        if len(body) != self.expected_content_length or self.scope["method"] == "HEAD":
+            return False
+        self._end(body)
+        return True
 
-    def _begun(self, status: int, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    def _sent_whole(self, status: int, usual: Usual, headers: Iterable[Header], body: bytes) -> bool:
+        lines = _plain_lines([*self.default_headers, *headers])
+        if lines is None:
+            return False
+        length = b"content-length: %d\r\n\r\n" % len(body)
+        self._begin(b"".join((STATUS_LINE[status], lines, usual.lines, length)))
+        self._end(body)
+        return True
+
+    def _begun(self, status: int, headers: Iterable[Header]) -> bool:
         told = [*self.default_headers, *headers]
-        given = dict(told)
-        length = given.get(b"content-length")
-        if length is None or not given.keys().isdisjoint(STEERING):
+        length, lines = dict(told).get(b"content-length"), _plain_lines(told)
+        if length is None or lines is None:
             return False
-        lines = [STATUS_LINE[status]]
-        for name, value in told:
-            lines += (name, b": ", value, LINE_END)
-        lines.append(LINE_END)
-        head = b"".join(lines)
-        line_ends = len(LINE_END) * (len(told) + 2)
-        if len(head.translate(None, CONTROLS)) + line_ends != len(head):
-            # A line of its own in some header; uvicorn says which.
-            return False
+        self.expected_content_length = int(length)
+        self._begin(b"".join((STATUS_LINE[status], lines, LINE_END)))
+        return True
+
+    def _begin(self, head: bytes) -> None:
         self.response_started = True
         self.waiting_for_100_continue = False
         self.chunked_encoding = False
-        self.expected_content_length = int(length)
         self._head = head
-        return True
 
-    def _ended(self, body: bytes) -> bool:
-        if len(body) != self.expected_content_length or self.scope["method"] == "HEAD":
-            return False
+    def _end(self, body: bytes) -> None:
         self.expected_content_length = 0
         self.response_complete = True
         self.transport.writelines((self._head, body))
         self._head = b""
         self.message_event.set()
         self.on_response()
-        return True
+
+
+def _plain_lines(headers: list[Header]) -> bytes | None:
+    """The lines of a head, if there is nothing in them that uvicorn has to see to."""
+    parts: list[bytes] = []
+    for name, value in headers:
+        if name in STEERING:
+            return None
+        parts += (name, b": ", value, LINE_END)
+    lines = b"".join(parts)
+    line_ends = len(LINE_END) * len(headers)
+    # More of them, or other controls, would be a line of its own in some header; uvicorn says which.
+    return lines if len(lines.translate(None, CONTROLS)) + line_ends == len(lines) else None

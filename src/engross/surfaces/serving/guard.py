@@ -17,12 +17,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engross.calls import Caller
 from engross.office import Settings
 from engross.replies import Failed, Invalid, Reply, Trace, codes, record_crash, reply_of
+from engross.surfaces.answering import Answering
+from engross.surfaces.arrived import Headers
 from engross.surfaces.oversize import UPLOAD, too_large
 from engross.surfaces.presence import CALLER
 from engross.surfaces.rest.answers import send_empty, send_reply
 
-from .answering import Answering
-from .head import Head, bearer, header, read_head
+from .head import bearer, header, read_head
 from .names import Names, public_base
 from .turns import Turns
 
@@ -87,7 +88,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answering = Answering(send)
+        answering = Answering(scope, send)
         try:
             await self._let_through(scope, receive, answering)
         except ClientDisconnect:
@@ -100,21 +101,24 @@ class Guard:
             await self._break_off(scope, answering)
 
     async def _let_through(self, scope: Scope, receive: Receive, answering: Answering) -> None:
-        head = read_head(scope)
-        self._require_our_name(scope, head)
-        if head.origin is not None and self._names.is_foreign(head.origin):
-            answering.origin = head.origin
-            if scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method"):
-                await _permit(scope, answering)
-                return
-        self._require_room(head)
-        receive = self._measured(head, receive)
+        headers = read_head(scope)
+        self._require_our_name(scope, headers, answering)
+        if answering.origin is not None and _is_preflight(scope, headers):
+            await _permit(scope, answering)
+            return
+        path: str = scope["path"]
+        self._require_room(path)
+        if b"content-length" in headers or b"transfer-encoding" in headers:
+            receive = self._measured(path, headers, receive)
         self.running.add(answering)
         whose: tuple[str, str] | None = None
         try:
-            caller = await self._introduce(scope, head)
-            if caller is not None and caller is not self._nobody:
+            if self._wants_caller(path, headers):
+                shown = headers.get(b"authorization")
+                caller = self._nobody or self._turns.caller(shown) or await self._admitted(shown)
                 whose = self._share_of(caller)
+                scope.setdefault("state", {})["caller"] = caller
+                CALLER.set(caller)
             await self._app(scope, receive, answering)
             if not answering.ended:
                 await answering.end()
@@ -125,8 +129,10 @@ class Guard:
                 if left:
                     self._running_of[whose] = left
 
-    def _share_of(self, caller: Caller) -> tuple[str, str]:
+    def _share_of(self, caller: Caller) -> tuple[str, str] | None:
         """Count a request of a caller, of whom there is no more than a share at a time."""
+        if caller is self._nobody:
+            return None
         whose = (caller.tenant, caller.principal.id)
         running = self._running_of.get(whose, 0)
         if running >= self._most_each:
@@ -134,53 +140,44 @@ class Guard:
         self._running_of[whose] = running + 1
         return whose
 
-    def _require_our_name(self, scope: Scope, head: Head) -> None:
+    def _require_our_name(self, scope: Scope, headers: Headers, answering: Answering) -> None:
         here = scope.get("server")
-        if not self._names.answers_to(head.host, here):
+        if not self._names.answers_to(headers[b"host"], here):
             raise Invalid(codes.HOST_NOT_ALLOWED)
-        if head.origin is not None and not self._names.welcomes(head.origin, here):
-            raise Invalid(codes.ORIGIN_NOT_ALLOWED)
+        origin = headers.get(b"origin")
+        if origin is not None:
+            if not self._names.welcomes(origin, here):
+                raise Invalid(codes.ORIGIN_NOT_ALLOWED)
+            if self._names.is_foreign(origin):
+                answering.origin = origin
 
-    def _require_room(self, head: Head) -> None:
+    def _require_room(self, path: str) -> None:
         full = self.closing or len(self.running) >= self._most_requests
-        if full and not head.path.startswith(HEALTH):
+        if full and not path.startswith(HEALTH):
             raise Failed(codes.OFFICE_BUSY, data={"retry_after_seconds": RETRY_SECONDS})
 
-    def _measured(self, head: Head, receive: Receive) -> Receive:
+    def _measured(self, path: str, headers: Headers, receive: Receive) -> Receive:
         """The body, as long as it is within its limit."""
-        if head.length is None and not head.chunked:
-            return receive
-        kind = MCP if head.path.startswith(MCP) else UPLOADS if head.path.startswith(UPLOADS) else ""
+        kind = MCP if path.startswith(MCP) else UPLOADS if path.startswith(UPLOADS) else ""
         limit, hint = self._limits[kind], None if kind == UPLOADS else UPLOAD
-        if head.length is not None:
-            if head.length > limit:
-                raise too_large(limit, hint=hint)
-            return receive
-        return _Counted(receive, limit, hint)
+        if b"content-length" not in headers:
+            return _Counted(receive, limit, hint)
+        if int(headers[b"content-length"]) > limit:
+            raise too_large(limit, hint=hint)
+        return receive
 
-    async def _introduce(self, scope: Scope, head: Head) -> Caller | None:
-        """Find out who is calling, where that matters. A credential is wanted wherever nothing else is said."""
-        path = head.path
+    def _wants_caller(self, path: str, headers: Headers) -> bool:
+        """Whether it matters who is calling. A credential is wanted wherever nothing else is said."""
         if path in PUBLIC or path.startswith(PUBLIC_BELOW):
-            return None
-        if self._nobody is not None:
-            caller = self._nobody
-        elif path == METRICS and head.authorization is None:
-            return None
-        else:
-            caller = await self._admitted(bearer(head.authorization))
-        scope.setdefault("state", {})["caller"] = caller
-        CALLER.set(caller)
-        return caller
+            return False
+        return path != METRICS or self._nobody is not None or b"authorization" in headers
 
-    async def _admitted(self, credential: str | None) -> Caller:
+    async def _admitted(self, authorization: bytes | None) -> Caller:
         """Who a credential stands for. Those who came in the same turn of the loop need but one look into the store."""
-        if not credential:
-            return await self._admit(credential)
+        if authorization is None:
+            return await self._admit(None)
         known = self._turns.known()
-        caller = known.get(credential)
-        if caller is None:
-            caller = known[credential] = await self._admit(credential)
+        caller = known[authorization] = await self._admit(bearer(authorization))
         return caller
 
     async def _turn_away(self, scope: Scope, answering: Answering, failure: Exception) -> None:
@@ -238,6 +235,11 @@ class _Counted:
 def base_of(scope: Scope, base: str) -> str:
     """What comes before the path, as the caller sees it. The Host header is one that we answer to."""
     return base or f"{scope['scheme']}://{header(scope, b'host')}"
+
+
+def _is_preflight(scope: Scope, headers: Headers) -> bool:
+    """Whether a browser asks beforehand what a page may do."""
+    return scope["method"] == "OPTIONS" and bool(headers.get(b"access-control-request-method"))
 
 
 async def _permit(scope: Scope, send: Send) -> None:

@@ -1,14 +1,15 @@
-"""The head of a request, read once: what the guard decides by."""
+"""The head of a request: what the guard decides by."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable
+from itertools import chain
 
 from starlette.types import Scope
 
 from engross.replies import Invalid, codes
+from engross.surfaces.arrived import BLANKS, Headers, headers_of
 
-BLANKS = b" \t"
 MOST_HEADERS = 100
 MOST_HEADER_BYTES = 65_536
 ONCE = frozenset(
@@ -25,57 +26,25 @@ ONCE = frozenset(
 """Headers of which a second one would leave open which of the two counts."""
 
 
-class Head(NamedTuple):
-    """Where a request wants to go, from where, and with which credential."""
-
-    path: str
-    host: bytes
-    origin: bytes | None
-    authorization: bytes | None
-    length: int | None
-    chunked: bool
-
-
-def read_head(scope: Scope) -> Head:
-    """Read the headers, and leave them in the scope without the blanks that a parser kept at their ends."""
-    headers: list[tuple[bytes, bytes]] = []
-    found: dict[bytes, bytes] = {}
-    repeated, size = b"", 0
-    for name, value in scope["headers"]:
-        value = value.strip(BLANKS)
-        headers.append((name, value))
-        size += len(name) + len(value)
-        if name in ONCE:
-            repeated = name if name in found else repeated
-            found[name] = value
-    scope["headers"] = headers
-    if repeated:
-        raise _malformed(f"more than one header {repeated.decode()}")
-    if len(headers) > MOST_HEADERS:
+def read_head(scope: Scope) -> Headers:
+    """The headers of a request, if they leave no doubt where it goes, from where, and how long its body is."""
+    headers, given = headers_of(scope), scope["headers"]
+    if len(headers) != len(given):
+        _refuse_repeated(given)
+    if len(given) > MOST_HEADERS:
         raise Invalid(codes.LIMIT_EXCEEDED, {"what": "The number of headers", "limit": MOST_HEADERS})
-    if size > MOST_HEADER_BYTES:
+    if sum(map(len, chain.from_iterable(given))) > MOST_HEADER_BYTES:
         raise Invalid(codes.LIMIT_EXCEEDED, {"what": "The size of the headers", "limit": MOST_HEADER_BYTES})
-    get = found.get
-    if not get(b"host"):
+    if not headers.get(b"host"):
         raise _malformed("no Host header")
-    length = get(b"content-length")
-    chunked = b"transfer-encoding" in found
-    if length is not None and (chunked or not length.isdigit() or len(length) > 18):
+    length = headers.get(b"content-length")
+    if length is not None and (b"transfer-encoding" in headers or not length.isdigit() or len(length) > 18):
         raise _malformed("no telling how long the body is")
-    return Head(
-        scope["path"],
-        found[b"host"],
-        get(b"origin"),
-        get(b"authorization"),
-        None if length is None else int(length),
-        chunked,
-    )
+    return headers
 
 
-def bearer(authorization: bytes | None) -> str | None:
+def bearer(authorization: bytes) -> str:
     """The token in an Authorization header. Another kind of credential is none that we accept."""
-    if authorization is None:
-        return None
     scheme, _, token = authorization.partition(b" ")
     token = token.strip(BLANKS)
     if scheme.lower() != b"bearer" or not token:
@@ -86,6 +55,16 @@ def bearer(authorization: bytes | None) -> str | None:
 def header(scope: Scope, wanted: bytes) -> str | None:
     """The first header of a name."""
     return next((value.decode("latin-1") for name, value in scope["headers"] if name == wanted), None)
+
+
+def _refuse_repeated(given: Iterable[tuple[bytes, bytes]]) -> None:
+    seen = set()
+    repeated = b""
+    for name, _ in given:
+        repeated = name if name in ONCE and name in seen else repeated
+        seen.add(name)
+    if repeated:
+        raise _malformed(f"more than one header {repeated.decode()}")
 
 
 def _malformed(problem: str) -> Invalid:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Callable, MutableMapping
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePath
 from typing import Any, TextIO
@@ -32,9 +32,8 @@ OF_TYPE = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": l
 FIRST = ("time", "level", "logger", "event")
 _calls = logging.getLogger("engross.served")
 _Event = MutableMapping[str, Any]
-_Straight = Callable[[int, str, dict[str, Any]], None]
+_Writing = Callable[[logging.Logger, int, dict[str, Any]], None]
 _NAMES = {level: name for name, level in LEVELS.items()}
-_straight: _Straight | None = None
 
 
 class CallLog:
@@ -57,9 +56,10 @@ class CallLog:
             "surface": request.surface,
             "tenant": request.tenant,
             "principal": request.principal.id,
+            **({} if answer is None else outcome_of(answer)),
         }
         if answer is not None:
-            told.update(outcome_of(answer), duration_ms=answer.duration_ms)
+            told["duration_ms"] = answer.duration_ms
         if request.dry_run:
             told["dry_run"] = True
         _write(_calls, level, told)
@@ -71,13 +71,13 @@ def write_line(logger: logging.Logger, level: int, fields: dict[str, Any]) -> No
         _write(logger, level, fields)
 
 
-def _write(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
-    if _straight is not None:
-        _straight(level, logger.name, fields)
-        return
+def _write_record(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
     record = logging.LogRecord(logger.name, level, "", 0, fields["event"], None, None)
     record.line = fields
     logger.handle(record)
+
+
+_write: _Writing = _write_record
 
 
 def configure_logs(level: str, stream: TextIO | None = None) -> None:
@@ -85,11 +85,11 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     if level.lower() not in LEVELS:
         data = {"setting": "log_level", "allowed_values": list(LEVELS)}
         raise Failed(codes.CONFIG_INVALID, {"setting": "log_level"}, data=data)
-    global _straight
+    global _write
     chosen = stream or sys.stderr
     handler = logging.StreamHandler(chosen)
     handler.setFormatter(_Lines(for_people=chosen.isatty()))
-    _straight = None if chosen.isatty() else _straight_to(handler)
+    _write = _write_record if chosen.isatty() else _straight_to(handler)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(LEVELS[level.lower()], logging.WARNING))
@@ -99,15 +99,15 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     logging.captureWarnings(True)
 
 
-def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Straight:
+def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Writing:
     """A short cut for lines that need no formatting: a record of its own would cost each call as much again."""
     lock = handler.lock
     assert lock is not None
+    now = Stamp()
 
-    def write(level: int, logger: str, fields: dict[str, Any]) -> None:
-        time = datetime.now(UTC).isoformat(timespec="microseconds")
-        head = {"time": f"{time[:-6]}Z", "level": _NAMES[level], "logger": logger}
-        line = orjson.dumps({**head, **fields}).decode() + "\n"
+    def write(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
+        told = {"time": now(), "level": _NAMES[level], "logger": logger.name, **fields}
+        line = orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE).decode()
         with lock:
             try:
                 handler.stream.write(line)
@@ -117,6 +117,24 @@ def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Straight:
                 return
 
     return write
+
+
+class Stamp:
+    """Tells the time to the microsecond. All lines of a second share the text of it."""
+
+    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
+        self._clock = clock
+        self._present = (-1, "")
+
+    def __call__(self) -> str:
+        """The time now, as ISO 8601 has it."""
+        second, rest = divmod(self._clock(), 1_000_000_000)
+        # Lines come from several threads: a second and its text are replaced together.
+        present, text = self._present
+        if present != second:
+            text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._present = (second, text)
+        return f"{text}.{rest // 1000:06}Z"
 
 
 class _Lines(ProcessorFormatter):

@@ -27,11 +27,6 @@ class Durations:
         self.counts = [0] * len(BOUNDS)
         self.seconds = 0.0
 
-    def add(self, seconds: float) -> None:
-        """One more call."""
-        self.counts[bisect_left(SECONDS, seconds)] += 1
-        self.seconds += seconds
-
 
 class Tally:
     """Calls that ended: how many by flow, surface, type and code, and how long they took by flow and surface."""
@@ -49,7 +44,9 @@ class Tally:
             durations = self._durations.get((flow, surface))
             if durations is None:
                 durations = self._durations[flow, surface] = Durations()
-            durations.add(milliseconds / 1000)
+            seconds = milliseconds / 1000
+            durations.counts[bisect_left(SECONDS, seconds)] += 1
+            durations.seconds += seconds
 
     def collect(self) -> Iterable[Metric]:
         """What Prometheus is told."""

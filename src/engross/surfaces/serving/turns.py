@@ -13,12 +13,16 @@ from engross.calls import Caller
 
 
 class Turns:
-    """The callers that were admitted in the present turn, by credential."""
+    """The callers that were admitted in the present turn, by what they showed."""
 
     def __init__(self) -> None:
-        self._present: dict[str, Caller] | None = None
+        self._present: dict[bytes, Caller] | None = None
 
-    def known(self) -> dict[str, Caller]:
+    def caller(self, shown: bytes | None) -> Caller | None:
+        """Who was admitted with this in this turn."""
+        return None if self._present is None or shown is None else self._present.get(shown)
+
+    def known(self) -> dict[bytes, Caller]:
         """Those of this turn. Who adds to it when the turn is over adds to something forgotten."""
         if self._present is None:
             self._present = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import orjson
 from starlette.types import Scope
@@ -18,6 +18,7 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from engross.replies import Reply, Trace, codes, http, reply
+from engross.surfaces.answering import take_whole
 from engross.surfaces.arrived import note_body
 
 from .exchange import Exchange
@@ -130,8 +131,7 @@ class Wire(HttpToolsProtocol):
         self._stop_waiting()
         super().on_message_complete()
         if self._body_bytes == len(self.cycle.body) <= HIGH_WATER_LIMIT:
-            scope: Scope = self.cycle.scope  # type: ignore[assignment]
-            note_body(scope, bytes(self.cycle.body))
+            note_body(cast(Scope, self.cycle.scope), bytes(self.cycle.body))
         if self.cycle.response_complete:
             # uvicorn's own clock for idle connections began with the answer, and was stopped by the rest of the body.
             self._wait(self.patience.head_seconds, self._end_slow_head)
@@ -169,6 +169,7 @@ class Wire(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         # uvicorn makes its own kind of cycle, and leaves no choice.
         cycle.__class__ = Exchange
+        take_whole(cast(Scope, cycle.scope))
         self._answered = cycle
         super()._start_asgi_task(cycle, app)
 
