@@ -12,7 +12,7 @@ import pytest
 
 from engross.replies import Failed
 from engross.replies.crashes import CrashLog
-from engross.surfaces.serving.logs import Stamp, configure_logs
+from engross.surfaces.serving.logs import configure_logs
 from tests.bed.served import Served
 from tests.surfaces.conftest import Serving
 from tests.surfaces.serving.wires import Wire, ask
@@ -60,19 +60,6 @@ def test_every_call_leaves_one_line_with_its_trace_id(served: Served) -> None:
         "trace_id": answer["trace_id"],
         "span_id": answer["span_id"],
     }
-
-
-def test_a_line_tells_its_time_to_the_microsecond_whatever_the_second_before_was() -> None:
-    times = iter([0, 999_999_999, 1_000_001_000, 1_000_001_999, 86_400_000_000_000, 1_000_000_000])
-    stamp = Stamp(lambda: next(times))
-    assert [stamp() for _ in range(6)] == [
-        "1970-01-01T00:00:00.000000Z",
-        "1970-01-01T00:00:00.999999Z",
-        "1970-01-01T00:00:01.000001Z",
-        "1970-01-01T00:00:01.000001Z",
-        "1970-01-02T00:00:00.000000Z",
-        "1970-01-01T00:00:01.000000Z",
-    ]
 
 
 def test_the_callers_own_trace_is_found_in_the_log(served: Served) -> None:

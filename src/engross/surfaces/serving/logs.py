@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 from collections.abc import Callable, MutableMapping
 from functools import partial
 from pathlib import PurePath
@@ -18,6 +17,7 @@ import orjson
 import structlog
 from structlog.stdlib import ProcessorFormatter
 
+from engross.calls import now, present
 from engross.flows import Catalogue
 from engross.office import Request
 from engross.replies import Failed, Reply, codes, record_crash
@@ -103,10 +103,9 @@ def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Writing:
     """A short cut for lines that need no formatting: a record of its own would cost each call as much again."""
     lock = handler.lock
     assert lock is not None
-    now = Stamp()
 
     def write(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
-        told = {"time": now(), "level": _NAMES[level], "logger": logger.name, **fields}
+        told = {"time": present(now), "level": _NAMES[level], "logger": logger.name, **fields}
         line = orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE).decode()
         with lock:
             try:
@@ -117,24 +116,6 @@ def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Writing:
                 return
 
     return write
-
-
-class Stamp:
-    """Tells the time to the microsecond. All lines of a second share the text of it."""
-
-    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
-        self._clock = clock
-        self._present = (-1, "")
-
-    def __call__(self) -> str:
-        """The time now, as ISO 8601 has it."""
-        second, rest = divmod(self._clock(), 1_000_000_000)
-        # Lines come from several threads: a second and its text are replaced together.
-        present, text = self._present
-        if present != second:
-            text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-            self._present = (second, text)
-        return f"{text}.{rest // 1000:06}Z"
 
 
 class _Lines(ProcessorFormatter):
