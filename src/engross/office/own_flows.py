@@ -23,11 +23,13 @@ from engross.ledger import (
 )
 from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Failed, Invalid, Reply, codes
+from engross.store import Blobs, intend_erasure
 
 from .blob_flows import OWNER, STEPS, TABLE_NAMES, Vouching, add_blob_flows
 from .door.flows import may_see_tokens, require_keeper
 from .door.tokens import NAMESPACE as DOOR
 from .offers import offer_prompts, offer_resources
+from .references import named_by
 from .why import add_why
 
 PAGE = 100
@@ -151,7 +153,10 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
         ],
     )
     def erase(unit: Unit, arguments: EraseSubject) -> Answer:
-        """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies."""
+        """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies.
+
+        The bytes of its files go as well, unless something else on the record refers to them.
+        """
         return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
 
     @erase.prepare
@@ -288,11 +293,18 @@ def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Ans
     keeper = _keeper(fittings, aggregate)
     if keeper is not None:
         keeper(unit, subject)
-    gone = erase_subject(unit, aggregate, subject, follows)
+    blobs = fittings.blobs(unit.context.tenant)
+    gone = _erase(unit, blobs, aggregate, subject, follows)
     for proposal_id in proposals:
         version = find_proposal(unit, proposal_id).version
-        gone += erase_subject(unit, NAMESPACE, proposal_id, version)
+        gone += _erase(unit, blobs, NAMESPACE, proposal_id, version)
     return Answer({"subject": subject, "payloads_erased": gone, "proposals_erased": proposals}, codes.ERASED)
+
+
+def _erase(unit: Unit, blobs: Blobs, aggregate: str, subject: str, follows: int) -> int:
+    """Erase one subject, and have the bytes looked at that it may have been the last to refer to."""
+    intend_erasure(unit.transaction, filter(blobs.has, named_by(unit, aggregate, subject)))
+    return erase_subject(unit, aggregate, subject, follows)
 
 
 def _is_known_to_caller(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> bool:

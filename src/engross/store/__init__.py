@@ -3,6 +3,7 @@
 from .base import STORE_ROOM
 from .blobs import Blobs
 from .effects import effect_states, intend, mark_effects, pending_effects, states_of_effects, tenants_in_debt
+from .erasures import Standing, are_here_to_stay, erase_unreferenced, intend_erasure, tenants_with_erasures
 from .migrations import Migration, migrate, pending, room
 from .opening import ensure_tables, open_store
 from .port import (
@@ -34,15 +35,19 @@ __all__ = [
     "Reading",
     "RequeueError",
     "Row",
+    "Standing",
     "Statement",
     "Store",
     "Threads",
     "TooLong",
     "Transaction",
+    "are_here_to_stay",
     "effect_states",
     "ensure_tables",
+    "erase_unreferenced",
     "file_digest",
     "intend",
+    "intend_erasure",
     "mark_effects",
     "migrate",
     "open_store",
@@ -53,4 +58,5 @@ __all__ = [
     "states_of_effects",
     "tenant_name",
     "tenants_in_debt",
+    "tenants_with_erasures",
 ]

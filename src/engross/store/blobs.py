@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from glob import escape
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,7 @@ from .failures import disk_failure, translated
 from .tenancy import tenant_name
 
 STAGED = ".staged"
-LOCK = ".publishing"
+PUBLISHING, ERASING = ".publishing", ".erasing"
 ARRIVING = ".arriving."
 PIECE = 1 << 18
 
@@ -39,9 +39,11 @@ class Blobs:
         digest = sha256(content).hexdigest()
         path = self._path(digest)
         with translated(disk_failure):
-            if not path.exists():
+            # Whoever takes the same bytes away at this moment may take what is staged along.
+            while not path.exists():
                 make_folder(path.parent)
-                put_in_place(stage(path, content), path)
+                with suppress(FileNotFoundError):
+                    put_in_place(stage(path, content), path)
         return digest
 
     def get(self, digest: str) -> bytes:
@@ -83,20 +85,30 @@ class Blobs:
         return self._path(digest).exists()
 
     def erase(self, digest: str) -> bool:
-        """Take the bytes away for good."""
-        try:
-            self._path(digest).unlink()
-        except FileNotFoundError:
+        """Take the bytes away for good, with what a crash left of an attempt to put them there."""
+        path = self._path(digest)
+        if not path.parent.is_dir():
             return False
-        return True
+        drop_staged(path)
+        there = path.exists()
+        path.unlink(missing_ok=True)
+        sync_folder(path.parent)
+        return there
+
+    def one_publisher(self) -> AbstractContextManager[None]:
+        """Keep everybody else, of whatever process, from publishing this tenant's blobs meanwhile."""
+        return self._alone(PUBLISHING)
+
+    def one_eraser(self) -> AbstractContextManager[None]:
+        """Keep everybody else, of whatever process, from taking this tenant's blobs away meanwhile."""
+        return self._alone(ERASING)
 
     @contextmanager
-    def one_publisher(self) -> Iterator[None]:
-        """Keep everybody else, of whatever process, from publishing this tenant's blobs meanwhile."""
+    def _alone(self, lock: str) -> Iterator[None]:
         import fcntl
 
         make_folder(self._folder)
-        handle = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(self._folder / lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
