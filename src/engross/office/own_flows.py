@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
-from engross.flows import Aggregate, Described, Example, Flow, Semantics, nearest, shortened
+from engross.flows import Aggregate, Described, Example, Flow, NoArguments, Semantics, nearest, shortened
 from engross.governance import NAMESPACE, Audience, audience_of, find_proposal, proposals_touching, seen_proposals
 from engross.ledger import (
     Fact,
@@ -70,6 +70,14 @@ class GetReceipt(TypedDict):
     """A commit."""
 
     position: Annotated[int, Described("The commit's position in the ledger.", minimum=1)]
+
+
+class Known(TypedDict):
+    """Whom a credential stands for."""
+
+    tenant: Annotated[str, Described("The tenant that it is good for.")]
+    principal: Annotated[dict[str, Any], Described("Who it is: id, type and roles, and scopes where it has any.")]
+    stands_for: Annotated[str, Described("The person or service whose work it is; for an agent, who gave it out.")]
 
 
 class EraseSubject(TypedDict):
@@ -138,6 +146,12 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
         if receipt is None or _is_others(fittings(), reader, position):
             raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "receipt", "id": str(position)}, field="position")
         return {"receipt": receipt.body, "digest": receipt.digest}
+
+    @record.read(controls=(), exposed=False, examples=[Example("With the credential of this call", {})])
+    def who_am_i(reader: Reader, arguments: NoArguments) -> Known:
+        """Tell whom the office takes the caller for, and with which roles."""
+        principal, tenant = reader.context.principal, reader.context.tenant
+        return {"tenant": tenant, "principal": principal.as_data(), "stands_for": principal.stands_for}
 
     @record.record(
         effect="delete",
