@@ -250,6 +250,43 @@ def test_the_bytes_of_a_proposal_go_when_it_is_erased(house: House, curator: Cli
     assert bytes_of(house.folder) == []
 
 
+def test_bytes_of_a_call_that_was_refused_do_not_stay(house: House, curator: Client) -> None:
+    key = "ingest-letter"
+    erase(curator, "memory", ingest(curator, client_request_id=key))
+    named = {"name": "results.txt", "media_type": "text/plain", "client_request_id": "upload-letter"}
+    assert curator.upload(LETTER, **named).ok
+    erase(curator, "record", HASH)
+    curator.office.tidy()
+    assert bytes_of(house.folder) == []
+    encoded = {"file_content": b64encode(LETTER).decode(), "mime_type": "text/plain", "original_filename": "a.txt"}
+    assert curator.call("memory.ingest", {**encoded, "client_request_id": key}).message_key == "PAYLOAD_ERASED"
+    assert curator.upload(LETTER, **named).message_key == "PAYLOAD_ERASED"
+    kept = ingest(curator, b"another letter")
+    house.close()
+    assert bytes_of(house.folder) == [sha256(b"another letter").hexdigest()]
+    assert house.open().memory.reinterpret(source_id=kept, interpretation_config={}).ok
+
+
+def test_bytes_of_a_proposal_stay_until_it_is_turned_down(house: House, curator: Client) -> None:
+    agent = curator.as_("scout", "agent", ["agent"])
+    proposal = proposal_of(agent.documents.octave_write(target_path=PATH, content=NOTE, commit_mode="proposal"))
+    house.close()
+    assert len(bytes_of(house.folder)) == 1
+    curator = house.open()
+    assert reject(curator, proposal).ok
+    curator.office.tidy()
+    assert bytes_of(house.folder) == []
+    assert is_sound(house, curator)
+
+
+def test_a_call_that_is_under_way_is_not_hurried(house: House, curator: Client) -> None:
+    curator.office.blobs("main").put(LETTER)
+    curator.office.tidy()
+    assert bytes_of(house.folder) == [HASH]
+    house.close()
+    assert bytes_of(house.folder) == []
+
+
 def test_bytes_that_are_yet_to_be_published_wait_for_that(
     house: House, curator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engross.store import (
+    Arrivals,
     Blobs,
     Reading,
     Standing,
@@ -19,6 +20,7 @@ from engross.store import (
     erase_unreferenced,
     erasures,
     intend_erasure,
+    intend_unless_held,
 )
 from engross.store.erasures import AT_ONCE
 from tests.store.notes import rows, write_note
@@ -96,6 +98,30 @@ def test_more_than_are_settled_at_once_go_all(shelf: Shelf) -> None:
     shelf.intend(*digests)
     assert shelf.erase() == len(digests) - 1
     assert list(shelf.blobs) == [digests[3]]
+
+
+def test_what_came_in_is_told_once_and_not_before_its_time(shelf: Shelf) -> None:
+    arrivals = Arrivals()
+    blobs = Blobs(shelf.folder, "acme", arrivals)
+    blobs.put(b"hello")
+    with blobs.arriving() as arriving:
+        arriving.write(b"hello there")
+        there = arriving.keep()
+    with blobs.arriving() as left:
+        left.write(b"never kept")
+    assert (arrivals.tenants(), arrivals.taken("acme", older_than=3600.0)) == (["acme"], [])
+    assert arrivals.taken("other", older_than=0.0) == []
+    assert arrivals.taken("acme", older_than=0.0) == sorted([HELLO, there])
+    assert (arrivals.tenants(), arrivals.taken("acme", older_than=0.0)) == ([], [])
+
+
+@pytest.mark.parametrize(("standing", "is_intended"), [("held", False), ("awaited", True), ("free", True)])
+def test_of_what_came_in_all_is_looked_at_that_nothing_holds(
+    shelf: Shelf, standing: Standing, is_intended: bool
+) -> None:
+    shelf.standings[shelf.blobs.put(b"hello")] = standing
+    intend_unless_held(shelf.store, "acme", [HELLO], shelf.judge)
+    assert shelf.states() == ({HELLO: "pending"} if is_intended else {})
 
 
 def test_an_intent_is_gone_with_the_transaction_that_was_taken_back(shelf: Shelf) -> None:

@@ -14,7 +14,15 @@ from threading import Event, Thread
 from engross.calls import Context, instant
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
 from engross.pipeline import Fittings, drive, take_up_errands
-from engross.store import Transaction, erase_unreferenced, publish, tenants_in_debt, tenants_with_erasures
+from engross.store import (
+    Arrivals,
+    Transaction,
+    erase_unreferenced,
+    intend_unless_held,
+    publish,
+    tenants_in_debt,
+    tenants_with_erasures,
+)
 
 from .references import standing
 
@@ -33,12 +41,14 @@ class Housekeeping:
         *,
         expire: Callable[[str], None],
         acting_for: Callable[[str], Context],
+        arrivals: Arrivals,
     ) -> None:
         self._fittings = fittings
         self._key = key
         self._seconds = seconds
         self._expire = expire
         self._acting_for = acting_for
+        self._arrivals = arrivals
         self._stop = Event()
         self._thread = Thread(target=self._rounds, name="engross-housekeeping", daemon=True)
 
@@ -54,7 +64,10 @@ class Housekeeping:
         self._thread.join(timeout=10)
         changed = self._changed()
         self._each(self._seal, lambda: changed)
-        self._each(self._erase_bytes, lambda: changed)
+        # No call is under way any more, however lately its bytes came. Whoever only tried is not among the tenants yet.
+        came_for = self._arrivals.tenants()
+        self._each(lambda tenant: self._look_at_arrivals(tenant, older_than=0.0), lambda: came_for)
+        self._each(self._erase_bytes, lambda: sorted({*changed, *came_for}))
         self._each(self._purge, lambda: changed)
 
     def seal(self, tenants: Iterable[str]) -> int:
@@ -100,6 +113,7 @@ class Housekeeping:
         self._purge(tenant)
         self._expire(tenant)
         self._publish(tenant)
+        self._look_at_arrivals(tenant, older_than=self._fittings.call_seconds)
         self._erase_bytes(tenant)
         self._drop_abandoned(tenant)
         deadline = time.monotonic() + self._fittings.call_seconds
@@ -112,6 +126,15 @@ class Housekeeping:
 
     def _publish(self, tenant: str) -> None:
         publish(self._fittings.store, tenant, self._fittings.blobs(tenant))
+
+    def _look_at_arrivals(self, tenant: str, *, older_than: float) -> None:
+        came = self._arrivals.taken(tenant, older_than=older_than)
+        try:
+            intend_unless_held(self._fittings.store, tenant, came, standing)
+        except BaseException:
+            for digest in came:
+                self._arrivals.note(tenant, digest)
+            raise
 
     def _erase_bytes(self, tenant: str) -> None:
         erase_unreferenced(self._fittings.store, tenant, self._fittings.blobs(tenant), standing)

@@ -1,9 +1,17 @@
 """The two engines behind one port, the migrations that make their tables, and bytes on disk."""
 
+from .arrivals import Arrivals
 from .base import STORE_ROOM
 from .blobs import Blobs
 from .effects import effect_states, intend, mark_effects, pending_effects, states_of_effects, tenants_in_debt
-from .erasures import Standing, are_here_to_stay, erase_unreferenced, intend_erasure, tenants_with_erasures
+from .erasures import (
+    Standing,
+    are_here_to_stay,
+    erase_unreferenced,
+    intend_erasure,
+    intend_unless_held,
+    tenants_with_erasures,
+)
 from .migrations import Migration, migrate, pending, room
 from .opening import ensure_tables, open_store
 from .port import (
@@ -26,6 +34,7 @@ from .threads import Threads
 __all__ = [
     "FOREVER",
     "STORE_ROOM",
+    "Arrivals",
     "Blobs",
     "Engine",
     "Insert",
@@ -48,6 +57,7 @@ __all__ = [
     "file_digest",
     "intend",
     "intend_erasure",
+    "intend_unless_held",
     "mark_effects",
     "migrate",
     "open_store",

@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from engross.replies import Failed, Invalid, codes
 
+from .arrivals import Arrivals
 from .failures import disk_failure, translated
 from .tenancy import tenant_name
 
@@ -31,8 +32,10 @@ Pieces = Generator[bytes, None, None]
 class Blobs:
     """One tenant's blobs."""
 
-    def __init__(self, folder: Path, tenant: str) -> None:
+    def __init__(self, folder: Path, tenant: str, arrivals: Arrivals | None = None) -> None:
         self._folder = folder / tenant_name(tenant)
+        self._tenant = tenant
+        self._arrivals = arrivals
 
     def put(self, content: bytes) -> str:
         """Keep the bytes; the answer is their digest."""
@@ -44,6 +47,7 @@ class Blobs:
                 make_folder(path.parent)
                 with suppress(FileNotFoundError):
                     put_in_place(stage(path, content), path)
+        self._note(digest)
         return digest
 
     def get(self, digest: str) -> bytes:
@@ -60,7 +64,7 @@ class Blobs:
 
     def arriving(self) -> Arriving:
         """A place for bytes that come piece by piece, too many to hold in memory."""
-        return Arriving(self._folder, self._path)
+        return Arriving(self._folder, self._path, self._note)
 
     def pieces(self, digest: str, first: int = 0, last: int | None = None) -> Pieces:
         """The bytes with that digest, or those from the first to the last of a part, piece by piece.
@@ -118,6 +122,10 @@ class Blobs:
     def __iter__(self) -> Iterator[str]:
         return (path.name for path in sorted(self._folder.glob("??/*")) if len(path.name) == 64)
 
+    def _note(self, digest: str) -> None:
+        if self._arrivals is not None:
+            self._arrivals.note(self._tenant, digest)
+
     def _path(self, digest: str) -> Path:
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "blob", "id": digest[:80]})
@@ -127,8 +135,9 @@ class Blobs:
 class Arriving:
     """Bytes on their way in. Once kept they are a blob; left before that, they were never there."""
 
-    def __init__(self, folder: Path, place: Callable[[str], Path]) -> None:
+    def __init__(self, folder: Path, place: Callable[[str], Path], note: Callable[[str], None]) -> None:
         self._place = place
+        self._note = note
         self._digest = sha256()
         self.size = 0
         with translated(disk_failure):
@@ -157,6 +166,7 @@ class Arriving:
             make_folder(path.parent)
             os.replace(self._staged, path)
             sync_folder(path.parent)
+        self._note(path.name)
         return path.name
 
     def __enter__(self) -> Arriving:

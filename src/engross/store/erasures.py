@@ -48,6 +48,15 @@ def intend_erasure(transaction: Transaction, digests: Iterable[str]) -> None:
         transaction.execute(_INTEND, {"digest": digest})
 
 
+def intend_unless_held(store: Store, tenant: str, digests: Sequence[str], judge: Judge) -> None:
+    """The same for bytes that came in, and of which perhaps nothing came on the record."""
+    if not digests:
+        return
+    found = store.read(tenant, lambda reading: [one for one in digests if judge(reading, one) != "held"])
+    if found:
+        store.write(tenant, lambda transaction: intend_erasure(transaction, found))
+
+
 def are_here_to_stay(transaction: Reading, blobs: Blobs, digest: str) -> bool:
     """Whether a transaction that names these bytes will find them afterwards; if not, they have to be put anew."""
     rows = transaction.rows(_STATE, {"digest": digest})
