@@ -116,6 +116,9 @@ LISTING: dict[str, dict[str, Any]] = {
     "door.list-tokens": {},
 }
 
+# Flows that tell of the caller alone.
+ABOUT_THE_CALLER = {"record.who-am-i"}
+
 # Flows that only make something new, in the caller's own tenant.
 MAKING = {"door.create-token"}
 
@@ -131,7 +134,7 @@ def test_what_belongs_to_another_tenant_is_not_found_like_what_is_nowhere(curato
     houses = Houses(curator)
     questions = naming(houses)
     every_flow = {flow.ref for flow in curator.office.catalogue}
-    assert {*questions, *LISTING, *MAKING} == every_flow
+    assert {*questions, *LISTING, *MAKING, *ABOUT_THE_CALLER} == every_flow
     before = facts(houses.here)
     for flow, cases in questions.items():
         for arguments, real, none in cases:

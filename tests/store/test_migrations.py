@@ -176,7 +176,7 @@ def test_all_tables_of_tenants_are_under_row_level_security(postgres_dsn: str) -
         ).fetchall()
     secured: dict[str, bool] = dict(found)
     assert not secured.pop("tenants"), "the list of tenants belongs to all"
-    assert secured.keys() == {"effects", "facts", "receipts", "seals", "keys", "notes"}
+    assert secured.keys() == {"effects", "erasures", "facts", "receipts", "seals", "keys", "notes"}
     assert all(secured.values())
 
 

@@ -15,11 +15,12 @@ from typing import Annotated, Any, cast
 
 from typing_extensions import TypedDict
 
+from engross.calls import Overtaken
 from engross.flows import Aggregate, Described, Example, Semantics
 from engross.governance import reviews
 from engross.ledger import Fact, Reader, State, Unit, last_version
 from engross.replies import Invalid, codes
-from engross.store import Blobs
+from engross.store import Blobs, are_here_to_stay
 
 TABLES = """
 CREATE TABLE kept_blobs (
@@ -146,6 +147,10 @@ def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: C
         content_hash = arguments["content_hash"]
         if (found := own_blob(unit, content_hash)) is not None:
             return {"blob": _shown(found)}
+        tenant, is_real = unit.context.tenant, not unit.context.dry_run
+        if is_real and not are_here_to_stay(unit.reading, blobs(tenant), content_hash):
+            # The same bytes were erased a moment ago, and these went with them.
+            raise not_found(content_hash, Overtaken)
         kept = {name: arguments[name] for name in ("size", "media_type", "name")}
         follows = last_version(unit, record.namespace, content_hash)
         stated = {**kept, OWNER: unit.context.principal.stands_for}
@@ -205,6 +210,6 @@ def _shown(row: dict[str, Any]) -> Kept:
     return cast(Kept, row)
 
 
-def not_found(content_hash: str) -> Invalid:
+def not_found(content_hash: str, kind: type[Invalid] = Invalid) -> Invalid:
     """There is no such file, as far as the caller can tell."""
-    return Invalid(codes.RECORD_NOT_FOUND, {"kind": "blob", "id": content_hash}, field="content_hash")
+    return kind(codes.RECORD_NOT_FOUND, {"kind": "blob", "id": content_hash}, field="content_hash")

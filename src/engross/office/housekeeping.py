@@ -1,7 +1,7 @@
 """What has to be done now and then, by nobody in particular.
 
-Receipts are sealed, keys past their time purged, proposals past theirs ended; files that the disk refused are published
-and approved calls that nobody made are made.
+Receipts are sealed, keys past their time purged, proposals past theirs ended; bytes that nobody refers to any more are
+taken away, files that the disk refused are published, and approved calls that nobody made are made.
 """
 
 from __future__ import annotations
@@ -14,7 +14,17 @@ from threading import Event, Thread
 from engross.calls import Context, present
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
 from engross.pipeline import Fittings, drive, take_up_errands
-from engross.store import Transaction, publish, tenants_in_debt
+from engross.store import (
+    Arrivals,
+    Transaction,
+    erase_unreferenced,
+    intend_unless_held,
+    publish,
+    tenants_in_debt,
+    tenants_with_erasures,
+)
+
+from .references import standing
 
 _log = logging.getLogger("engross.housekeeping")
 TIDY_EVERY = 60
@@ -31,18 +41,21 @@ class Housekeeping:
         *,
         expire: Callable[[str], None],
         acting_for: Callable[[str], Context],
+        arrivals: Arrivals,
     ) -> None:
         self._fittings = fittings
         self._key = key
         self._seconds = seconds
         self._expire = expire
         self._acting_for = acting_for
+        self._arrivals = arrivals
         self._stop = Event()
         self._thread = Thread(target=self._rounds, name="engross-housekeeping", daemon=True)
 
     def start(self) -> None:
-        """Publish what an earlier process left unpublished, and begin."""
+        """Publish what an earlier process left unpublished, take away what it was to take away, and begin."""
         self._each(self._publish, lambda: tenants_in_debt(self._fittings.store, "publish"))
+        self._each(self._erase_bytes, lambda: tenants_with_erasures(self._fittings.store))
         self._thread.start()
 
     def stop(self) -> None:
@@ -51,6 +64,10 @@ class Housekeeping:
         self._thread.join(timeout=10)
         changed = self._changed()
         self._each(self._seal, lambda: changed)
+        # No call is under way any more, however lately its bytes came. Whoever only tried is not among the tenants yet.
+        came_for = self._arrivals.tenants()
+        self._each(lambda tenant: self._look_at_arrivals(tenant, older_than=0.0), lambda: came_for)
+        self._each(self._erase_bytes, lambda: sorted({*changed, *came_for}))
         self._each(self._purge, lambda: changed)
 
     def seal(self, tenants: Iterable[str]) -> int:
@@ -68,13 +85,17 @@ class Housekeeping:
         self._for_all(self._drop_abandoned)
         count = 0
         while not self._stop.wait(self._seconds):
-            if all_seen:
-                self._each(self._seal, self._changed)
-            else:
-                all_seen = self._for_all(self._seal)
+            all_seen = self._after_commits(all_seen)
             count += 1
             if count % TIDY_EVERY == 1:
                 self._for_all(self._tidy)
+
+    def _after_commits(self, all_seen: bool) -> bool:
+        """Seal what was committed, and take away the bytes that it left without a reference."""
+        changed = self._changed()
+        sealed = self._each(self._seal, lambda: changed) if all_seen else self._for_all(self._seal)
+        self._each(self._erase_bytes, lambda: changed)
+        return all_seen or sealed
 
     def _seal(self, tenant: str) -> int:
         store, sealed = self._fittings.store, 0
@@ -92,6 +113,8 @@ class Housekeeping:
         self._purge(tenant)
         self._expire(tenant)
         self._publish(tenant)
+        self._look_at_arrivals(tenant, older_than=self._fittings.call_seconds)
+        self._erase_bytes(tenant)
         self._drop_abandoned(tenant)
         deadline = time.monotonic() + self._fittings.call_seconds
         drive(take_up_errands(self._fittings, self._acting_for(tenant)._replace(deadline=deadline)))
@@ -103,6 +126,18 @@ class Housekeeping:
 
     def _publish(self, tenant: str) -> None:
         publish(self._fittings.store, tenant, self._fittings.blobs(tenant))
+
+    def _look_at_arrivals(self, tenant: str, *, older_than: float) -> None:
+        came = self._arrivals.taken(tenant, older_than=older_than)
+        try:
+            intend_unless_held(self._fittings.store, tenant, came, standing)
+        except BaseException:
+            for digest in came:
+                self._arrivals.note(tenant, digest)
+            raise
+
+    def _erase_bytes(self, tenant: str) -> None:
+        erase_unreferenced(self._fittings.store, tenant, self._fittings.blobs(tenant), standing)
 
     def _drop_abandoned(self, tenant: str) -> None:
         self._fittings.blobs(tenant).drop_abandoned()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from engross.store import Blobs
+from engross.store import Blobs, are_here_to_stay
 
 from .blob_flows import not_found, own_blob
 
@@ -26,6 +26,10 @@ class KeptFiles(NamedTuple):
     def content(self, tenant: str, content_hash: str) -> bytes:
         """The bytes that are kept under a hash."""
         return self.blobs(tenant).get(content_hash)
+
+    def are_here_to_stay(self, reader: Reader, content_hash: str) -> bool:
+        """Whether bytes that were kept are not being erased, for whoever is about to name them on the record."""
+        return are_here_to_stay(reader.reading, self.blobs(reader.context.tenant), content_hash)
 
     def uploaded(self, reader: Reader, content_hash: str) -> Uploaded | None:
         """What is on the record about an upload of the caller's, if there is one."""

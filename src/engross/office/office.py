@@ -24,7 +24,7 @@ from engross.pipeline import (
     walk,
 )
 from engross.replies import Denied, Failed, Invalid, Reply, Trace, codes, configure_crash_log
-from engross.store import STORE_ROOM, Blobs, Migration, Reading, Transaction, ensure_tables, open_store, room
+from engross.store import STORE_ROOM, Arrivals, Blobs, Migration, Reading, Transaction, ensure_tables, open_store, room
 from engross.store.failures import disk_failure, translated
 
 from .blob_flows import Vouching
@@ -84,6 +84,7 @@ class Office:
             self.store.close()
             raise
         self.feed = Feed(self.store)
+        arrivals = Arrivals()
         self._fittings = Fittings(
             store=self.store,
             catalogue=self.catalogue,
@@ -95,7 +96,7 @@ class Office:
             digest=keyed_digest(self._key.secret("digest")),
             answers=_answers(settings, self._key),
             clock=clock,
-            blobs=lambda tenant: Blobs(folder / "blobs", tenant),
+            blobs=lambda tenant: Blobs(folder / "blobs", tenant, arrivals),
             flights=Flights(),
             workers=Workers(),
             call_seconds=settings.call_seconds,
@@ -114,6 +115,7 @@ class Office:
             settings.seal_seconds,
             expire=self._expire,
             acting_for=self._system_context,
+            arrivals=arrivals,
         )
         self._housekeeping.start()
 

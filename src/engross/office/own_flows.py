@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
-from engross.flows import Aggregate, Described, Example, Flow, Semantics, nearest, shortened
+from engross.flows import Aggregate, Described, Example, Flow, NoArguments, Semantics, nearest, shortened
 from engross.governance import NAMESPACE, Audience, audience_of, find_proposal, proposals_touching, seen_proposals
 from engross.ledger import (
     Fact,
@@ -23,11 +23,13 @@ from engross.ledger import (
 )
 from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Failed, Invalid, Reply, codes
+from engross.store import Blobs, intend_erasure
 
 from .blob_flows import OWNER, STEPS, TABLE_NAMES, Vouching, add_blob_flows
 from .door.flows import may_see_tokens, require_keeper
 from .door.tokens import NAMESPACE as DOOR
 from .offers import offer_prompts, offer_resources
+from .references import named_by
 from .why import add_why
 
 PAGE = 100
@@ -68,6 +70,14 @@ class GetReceipt(TypedDict):
     """A commit."""
 
     position: Annotated[int, Described("The commit's position in the ledger.", minimum=1)]
+
+
+class Known(TypedDict):
+    """Whom a credential stands for."""
+
+    tenant: Annotated[str, Described("The tenant that it is good for.")]
+    principal: Annotated[dict[str, Any], Described("Who it is: id, type and roles, and scopes where it has any.")]
+    stands_for: Annotated[str, Described("The person or service whose work it is; for an agent, who gave it out.")]
 
 
 class EraseSubject(TypedDict):
@@ -137,6 +147,12 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
             raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "receipt", "id": str(position)}, field="position")
         return {"receipt": receipt.body, "digest": receipt.digest}
 
+    @record.read(controls=(), exposed=False, examples=[Example("With the credential of this call", {})])
+    def who_am_i(reader: Reader, arguments: NoArguments) -> Known:
+        """Tell whom the office takes the caller for, and with which roles."""
+        principal, tenant = reader.context.principal, reader.context.tenant
+        return {"tenant": tenant, "principal": principal.as_data(), "stands_for": principal.stands_for}
+
     @record.record(
         effect="delete",
         tier=3,
@@ -151,7 +167,10 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
         ],
     )
     def erase(unit: Unit, arguments: EraseSubject) -> Answer:
-        """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies."""
+        """Erase what was recorded about a subject. The ledger keeps that there was something, and verifies.
+
+        The bytes of its files go as well, unless something else on the record refers to them.
+        """
         return _erased(fittings(), unit, arguments["aggregate"], arguments["subject"])
 
     @erase.prepare
@@ -288,11 +307,18 @@ def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Ans
     keeper = _keeper(fittings, aggregate)
     if keeper is not None:
         keeper(unit, subject)
-    gone = erase_subject(unit, aggregate, subject, follows)
+    blobs = fittings.blobs(unit.context.tenant)
+    gone = _erase(unit, blobs, aggregate, subject, follows)
     for proposal_id in proposals:
         version = find_proposal(unit, proposal_id).version
-        gone += erase_subject(unit, NAMESPACE, proposal_id, version)
+        gone += _erase(unit, blobs, NAMESPACE, proposal_id, version)
     return Answer({"subject": subject, "payloads_erased": gone, "proposals_erased": proposals}, codes.ERASED)
+
+
+def _erase(unit: Unit, blobs: Blobs, aggregate: str, subject: str, follows: int) -> int:
+    """Erase one subject, and have the bytes looked at that it may have been the last to refer to."""
+    intend_erasure(unit.transaction, filter(blobs.has, named_by(unit, aggregate, subject)))
+    return erase_subject(unit, aggregate, subject, follows)
 
 
 def _is_known_to_caller(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> bool:

@@ -324,11 +324,12 @@ def restore(archive: Path, location: str | Path, data_folder: Path) -> Manifest:
         _make_for_now(data_folder, undo)
         if not is_postgres(location):
             _make_for_now(Path(location).parent, undo)
+        # It refuses what is not empty before anything is made there.
+        target = target_at(location)
+        undo.callback(target.close)
         staging = Path(tempfile.mkdtemp(prefix=".restoring.", dir=data_folder))
         undo.callback(shutil.rmtree, staging, ignore_errors=True)
         _refuse_what_does_not_fit(opened.manifest, staging)
-        target = target_at(location)
-        undo.callback(target.close)
         target.prepare(_steps(opened))
         for table in opened.manifest.tables:
             with closing(opened.rows(table)) as rows:

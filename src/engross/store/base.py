@@ -31,7 +31,17 @@ CREATE TABLE effects (
 CREATE INDEX effects_pending ON effects (tenant, id) WHERE state = 'pending';
 """
 
+ERASURES = """
+CREATE TABLE erasures (
+    tenant     $text NOT NULL,
+    digest     $text NOT NULL,
+    state      $text NOT NULL,
+    PRIMARY KEY (tenant, digest)
+)$clustered;
+"""
+
 STORE_ROOM = (
     Migration("store", 1, "positions", {"sqlite": SQLITE_POSITIONS, "postgres": POSTGRES_POSITIONS}),
     Migration("store", 2, "tenants and effects", TABLES),
+    Migration("store", 3, "bytes that may have to go", ERASURES),
 )

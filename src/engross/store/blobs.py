@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from glob import escape
 from hashlib import sha256
 from pathlib import Path
@@ -17,11 +17,12 @@ from typing import BinaryIO
 
 from engross.replies import Failed, Invalid, codes
 
+from .arrivals import Arrivals
 from .failures import disk_failure, translated
 from .tenancy import tenant_name
 
 STAGED = ".staged"
-LOCK = ".publishing"
+PUBLISHING, ERASING = ".publishing", ".erasing"
 ARRIVING = ".arriving."
 PIECE = 1 << 18
 
@@ -31,17 +32,22 @@ Pieces = Generator[bytes, None, None]
 class Blobs:
     """One tenant's blobs."""
 
-    def __init__(self, folder: Path, tenant: str) -> None:
+    def __init__(self, folder: Path, tenant: str, arrivals: Arrivals | None = None) -> None:
         self._folder = folder / tenant_name(tenant)
+        self._tenant = tenant
+        self._arrivals = arrivals
 
     def put(self, content: bytes) -> str:
         """Keep the bytes; the answer is their digest."""
         digest = sha256(content).hexdigest()
         path = self._path(digest)
         with translated(disk_failure):
-            if not path.exists():
+            # Whoever takes the same bytes away at this moment may take what is staged along.
+            while not path.exists():
                 make_folder(path.parent)
-                put_in_place(stage(path, content), path)
+                with suppress(FileNotFoundError):
+                    put_in_place(stage(path, content), path)
+        self._note(digest)
         return digest
 
     def get(self, digest: str) -> bytes:
@@ -58,7 +64,7 @@ class Blobs:
 
     def arriving(self) -> Arriving:
         """A place for bytes that come piece by piece, too many to hold in memory."""
-        return Arriving(self._folder, self._path)
+        return Arriving(self._folder, self._path, self._note)
 
     def pieces(self, digest: str, first: int = 0, last: int | None = None) -> Pieces:
         """The bytes with that digest, or those from the first to the last of a part, piece by piece.
@@ -83,20 +89,30 @@ class Blobs:
         return self._path(digest).exists()
 
     def erase(self, digest: str) -> bool:
-        """Take the bytes away for good."""
-        try:
-            self._path(digest).unlink()
-        except FileNotFoundError:
+        """Take the bytes away for good, with what a crash left of an attempt to put them there."""
+        path = self._path(digest)
+        if not path.parent.is_dir():
             return False
-        return True
+        drop_staged(path)
+        there = path.exists()
+        path.unlink(missing_ok=True)
+        sync_folder(path.parent)
+        return there
+
+    def one_publisher(self) -> AbstractContextManager[None]:
+        """Keep everybody else, of whatever process, from publishing this tenant's blobs meanwhile."""
+        return self._alone(PUBLISHING)
+
+    def one_eraser(self) -> AbstractContextManager[None]:
+        """Keep everybody else, of whatever process, from taking this tenant's blobs away meanwhile."""
+        return self._alone(ERASING)
 
     @contextmanager
-    def one_publisher(self) -> Iterator[None]:
-        """Keep everybody else, of whatever process, from publishing this tenant's blobs meanwhile."""
+    def _alone(self, lock: str) -> Iterator[None]:
         import fcntl
 
         make_folder(self._folder)
-        handle = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        handle = os.open(self._folder / lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
             yield
@@ -105,6 +121,10 @@ class Blobs:
 
     def __iter__(self) -> Iterator[str]:
         return (path.name for path in sorted(self._folder.glob("??/*")) if len(path.name) == 64)
+
+    def _note(self, digest: str) -> None:
+        if self._arrivals is not None:
+            self._arrivals.note(self._tenant, digest)
 
     def _path(self, digest: str) -> Path:
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
@@ -115,8 +135,9 @@ class Blobs:
 class Arriving:
     """Bytes on their way in. Once kept they are a blob; left before that, they were never there."""
 
-    def __init__(self, folder: Path, place: Callable[[str], Path]) -> None:
+    def __init__(self, folder: Path, place: Callable[[str], Path], note: Callable[[str], None]) -> None:
         self._place = place
+        self._note = note
         self._digest = sha256()
         self.size = 0
         with translated(disk_failure):
@@ -145,6 +166,7 @@ class Arriving:
             make_folder(path.parent)
             os.replace(self._staged, path)
             sync_folder(path.parent)
+        self._note(path.name)
         return path.name
 
     def __enter__(self) -> Arriving:

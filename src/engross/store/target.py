@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from .postgres import Raw
 
 
+ELSEWHERE = (
+    "The backup is fine, and what is there was left as it is. Name a data folder that is not there yet, or an empty"
+    " database; or move away what is there."
+)
+
+
 class Target(Protocol):
     """Where the rows of a backup go."""
 
@@ -48,7 +54,7 @@ def unusable(problem: str) -> Invalid:
 
 def taken(problem: str) -> Invalid:
     """The place that a backup should go to will not do."""
-    return Invalid(codes.PLACE_NOT_EMPTY, {"problem": problem})
+    return Invalid(codes.PLACE_NOT_EMPTY, {"problem": problem}, suggestions={"hint": ELSEWHERE})
 
 
 class SqliteTarget:

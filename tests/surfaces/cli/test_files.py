@@ -43,6 +43,16 @@ def test_a_file_goes_in_and_comes_out_by_pipe(local: Shell) -> None:
     assert (back.returncode, back.stdout == LARGE, back.stderr) == (0, True, b"")
 
 
+def test_an_erased_file_is_off_the_disk_when_the_command_ends(shell: Shell, file: Path) -> None:
+    assert shell.run("upload", file).code == 0
+    assert len([*shell.folder.glob(f"blobs/main/*/{HASH}")]) == 1
+    erased = shell.run("record", "erase", "--aggregate", "record", "--subject", HASH, "--yes", "--json")
+    assert (erased.code, erased.key) == (0, "ERASED")
+    assert [*shell.folder.glob("blobs/main/*/*")] == []
+    assert run("verify", *shell.here).code == 0
+    assert shell.run("upload", file, "--json").key == "CREATED"
+
+
 def test_a_served_office_takes_them_too(served: Served, file: Path, tmp_path: Path) -> None:
     far = ("--url", served.url, "--token", served.owner)
     assert run("upload", file, *far, "--json").json["blob"]["content_hash"] == HASH

@@ -132,6 +132,34 @@ def test_a_backup_is_restored_into_folders_alone(data: Path, tmp_path: Path, kin
     assert (place.is_symlink(), (tmp_path / "nowhere").exists()) == (kind != "file", False)
 
 
+def everything_in(folder: Path) -> dict[str, object]:
+    """All that is in a folder and when each of it was touched, its own time included."""
+    return {
+        str(path.relative_to(folder)): (path.stat().st_mtime_ns, path.read_bytes() if path.is_file() else None)
+        for path in (folder, *folder.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize("left", ["everything", "the store alone"])
+def test_a_backup_is_never_restored_over_an_office(offices: Offices, tmp_path: Path, left: str) -> None:
+    office = offices.open()
+    assert office.shelf.add_book(title="Dune").ok
+    office.close()
+    where = ["--data", offices.folder, *(["--store", offices.store] if offices.store else [])]
+    assert engross("backup", tmp_path / "saved", *where).returncode == 0
+    if left == "the store alone":
+        (offices.folder / "keys" / "office.key").unlink()
+    before = everything_in(offices.folder)
+    done = engross("restore", tmp_path / "saved", *where, "--json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["reply"]["message_key"]) == (2, "PLACE_NOT_EMPTY")
+    assert answer["suggestions"]["hint"]
+    assert everything_in(offices.folder) == before
+    told = engross("restore", tmp_path / "saved", *where)
+    assert (told.returncode, told.stderr.startswith("PLACE_NOT_EMPTY"), "hint:" in told.stderr) == (2, True, True)
+    assert [book["title"] for book in offices.open().shelf.list_books().data["books"]] == ["Dune"]
+
+
 def test_a_newer_store_is_refused_clearly(data: Path) -> None:
     store = apsw.Connection(str(data / "office.db"))
     store.execute("INSERT INTO migrations SELECT room, 99, name, source, digest, applied_at FROM migrations LIMIT 1")

@@ -19,4 +19,7 @@ CREATE TABLE documents_versions (
 )$clustered;
 """
 
-MIGRATIONS = [("versions of documents", CREATE)]
+BY_DIGEST = "CREATE INDEX documents_versions_by_digest ON documents_versions (tenant, digest);"
+"""Whoever erases a version asks whether another one has the same bytes."""
+
+MIGRATIONS = [("versions of documents", CREATE), ("versions by their bytes", BY_DIGEST)]

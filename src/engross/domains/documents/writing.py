@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from engross.calls import Answer, Overtaken
 from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, codes
-from engross.store import Publication
+from engross.store import Publication, are_here_to_stay
 from engross.store.confined import Found
 
 from .comparison import unified
@@ -88,11 +88,12 @@ def perform_write(ways: Ways, unit: Unit, write: Prepared) -> Answer:
     if isinstance(result, Invalid):
         raise result
     version = last_version(unit, "documents", subject) if write.head is None else write.head.version
+    digest = _sha256(result.content)
+    _require_bytes(ways, unit, write, digest)
     if _differs(base, write.head):
         unit.append(FOUND, subject, version, _found(base, write.head), before=_digest(write.head), fields=["digest"])
         version += 1
     before = None if base is None else base.digest
-    digest = _sha256(result.content)
     told = {"path": write.place.path, "canonical_hash": digest or "", "previous_hash": before, **result.told}
     if digest == before:
         return Answer({**told, "version": version or None, "created": False, "diff": ""})
@@ -117,6 +118,18 @@ def perform_write(ways: Ways, unit: Unit, write: Prepared) -> Answer:
     )
     data = {**told, "version": version + 1, "created": before is None, "diff": write.diff}
     return Answer(data, _outcome(before, digest))
+
+
+def _require_bytes(ways: Ways, unit: Unit, write: Prepared, digest: str | None) -> None:
+    """The bytes that will be named may have been erased, with another document, since they were kept."""
+    if unit.context.dry_run:
+        return
+    base = None if write.base is None else write.base.digest
+    named = [one for one in (base,) if one and _differs(write.base, write.head)]
+    named += [one for one in (digest,) if one and one != base]
+    blobs = ways.blobs(unit.context.tenant)
+    if not all(are_here_to_stay(unit.reading, blobs, one) for one in named):
+        raise moved_on(Overtaken, base, base, "", write.place.path)
 
 
 def _outcome(before: str | None, digest: str | None) -> str | None:

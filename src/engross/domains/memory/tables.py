@@ -403,11 +403,15 @@ VECTORS = {
 }
 """What is derived from entities when somebody searches. It is no state, so it is not among the tables above."""
 
+BY_CONTENT = "CREATE INDEX memory_records_by_content ON memory_records (tenant, content_hash);"
+"""Whoever erases a source asks whether another one has the same bytes."""
+
 MIGRATIONS: Sequence[tuple[str, str | Mapping[str, str]]] = [
     ("records, runs, entities, observations and what follows from them", ENTITIES),
     ("entities and observations in the order of their birth", BY_BIRTH),
     ("what payloads were made from", WHAT_PAYLOADS_NAME),
     ("nobody speaks who was erased", SPEAKERS),
     ("vectors", VECTORS),
+    ("records by their content", BY_CONTENT),
 ]
 """Steps that have run are never edited: a change is another step."""

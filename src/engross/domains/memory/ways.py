@@ -27,6 +27,9 @@ class Files(Protocol):
     def content(self, tenant: str, content_hash: str) -> bytes:
         """The bytes that are kept under a hash."""
 
+    def are_here_to_stay(self, reader: Reader, content_hash: str) -> bool:
+        """Whether bytes that were kept are not being erased, for whoever is about to name them on the record."""
+
     def uploaded(self, reader: Reader, content_hash: str) -> Uploaded | None:
         """What is on the record about an upload, if it is there."""
 

@@ -1,29 +1,50 @@
-"""`engross doctor`: is everything there that an office needs?"""
+"""`engross doctor`: is everything there that an office needs, and does one that is served work from outside?"""
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
 
-from engross.replies import Reply, codes, reply
+from engross.replies import Reply, codes, exit_code, reply
+from engross.surfaces.client.connect import TOKEN_VARIABLE
 
 from .answering import FINDINGS, attempt, finish
-from .place import AsJson, Capability, Data, Store, settings_at
-from .printing import say
+from .place import AsJson, Capability, Data, Place, Store, Token, Url, settings_at
+from .printing import print_json, say
 
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+HOST, PORT = "127.0.0.1", 8080
 
 
 def doctor(
     data: Data = None,
     store: Store = None,
     capability: Capability = None,
-    host: Annotated[str, typer.Option(help="Where the office would listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port that should be free.", min=0, max=65535)] = 8080,
+    host: Annotated[str | None, typer.Option(help=f"Where the office would listen. By default {HOST}.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help=f"The port that should be free. By default {PORT}.", min=0, max=65535)
+    ] = None,
+    url: Url = None,
+    token: Token = None,
     json: AsJson = False,
 ) -> None:
-    """Look at everything an office needs, and say what to do about what is wrong. Exit code 1: something fails."""
+    """Look at everything an office needs, and say what to do about what is wrong. Exit code 1: something fails.
+
+    With --url, look at an office that is served, from outside. The exit code is then that of what failed first.
+    """
+    Place(data, store, capability, url=url, token=token).refuse_mixing()
+    if url is None:
+        _examine(data, store, capability, host or HOST, PORT if port is None else port, json=json)
+        return
+    for name, given in (("--host", host), ("--port", port)):
+        if given is not None:
+            raise typer.BadParameter("the office behind --url listens already", param_hint=name)
+    _visit(url, token or os.environ.get(TOKEN_VARIABLE), json=json)
+
+
+def _examine(data: Data, store: Store, capability: Capability, host: str, port: int, *, json: bool) -> None:
     from engross.office.examination import examine
 
     def work() -> Reply:
@@ -34,6 +55,18 @@ def doctor(
     answer = finish(attempt(work), json=json, show=_show)
     if not answer.data["healthy"]:
         raise typer.Exit(FINDINGS)
+
+
+def _visit(url: str, token: str | None, *, json: bool) -> None:
+    from .visit import visit
+
+    answer = visit(url, token)
+    if json:
+        print_json(answer)
+    else:
+        _show(answer)
+    if not answer.ok:
+        raise typer.Exit(exit_code(answer))
 
 
 def _show(answer: Reply) -> None:

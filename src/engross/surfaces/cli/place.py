@@ -61,11 +61,11 @@ Root = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer as JSON.", show_default=False)]
-_Url = Annotated[
+Url = Annotated[
     str | None,
     typer.Option("--url", help="An office that runs elsewhere, instead.", metavar="ADDRESS", rich_help_panel=PANEL),
 ]
-_Token = Annotated[
+Token = Annotated[
     str | None,
     typer.Option(
         "--token",
@@ -111,20 +111,21 @@ class Place(NamedTuple):
     @contextmanager
     def client(self, usual_role: Role = DEFAULT_ROLE) -> Iterator[Client]:
         """Somebody at the office, for as long as a command takes; the folder's owner in the usual role."""
-        self._refuse_mixing()
+        self.refuse_mixing()
         made = self._remote() if self.url else self._local(usual_role)
         with made as client:
             yield client
 
     def outlines(self) -> Mapping[str, Outline]:
         """The flows of the office, without opening it if it is in a folder."""
-        self._refuse_mixing()
+        self.refuse_mixing()
         if self.url:
             with self._remote() as client:
                 return client.outlines()
         return outlines_of(catalogue_of(self.settings))
 
-    def _refuse_mixing(self) -> None:
+    def refuse_mixing(self) -> None:
+        """Refuse what cannot be said of the same office."""
         if self.token and not self.url:
             raise typer.BadParameter("a token goes with --url", param_hint="--token")
         for name in _DECIDED_THERE if self.url else ():
@@ -166,8 +167,8 @@ OPTIONS: Mapping[str, Any] = {
     "store": Store,
     "capability": Capability,
     "root": Root,
-    "url": _Url,
-    "token": _Token,
+    "url": Url,
+    "token": Token,
     "role": _Role,
     "tenant": _Tenant,
 }

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from engross.calls import Answer, report
+from engross.calls import Answer, Overtaken, report
 from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, codes
 
@@ -90,6 +90,7 @@ def ingest(unit: Unit, arrival: Arrival, ways: Ways) -> Answer:
     }
     version = known.version if known else last_version(unit, "memory", record.id)
     if not stands:
+        _require_bytes(unit, record, ways)
         keep_record(unit, record, version)
         version += 1
     if not wanted:
@@ -142,6 +143,12 @@ def standing_source(reader: Reader, identifier: str) -> Kept:
         shown = identifier if _UUID.fullmatch(identifier) else "with this id"
         raise Invalid(codes.SOURCE_NOT_FOUND, {"id": shown}, field="source_id")
     return found
+
+
+def _require_bytes(unit: Unit, record: Record, ways: Ways) -> None:
+    """The same bytes may have been erased since these were kept; then they are kept once more."""
+    if not unit.context.dry_run and not require_files(ways).are_here_to_stay(unit, record.content_hash):
+        raise Overtaken(codes.RECORD_NOT_FOUND, {"kind": "blob", "id": record.content_hash}, field="content_hash")
 
 
 def _require_quota(reader: Reader, ways: Ways) -> None:
