@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -77,6 +77,25 @@ def revoke_elsewhere(served: Served, number: str) -> None:
         office.close()
 
 
+@asynccontextmanager
+async def in_a_session(client: Client) -> AsyncIterator[tuple[httpx2.AsyncClient, dict[str, str], list[Caller]]]:
+    """A client with a session, its headers, and who it is taken for: the one in the list, at every request anew."""
+    app, admitted = mcp_app(desk_of(client)), [AGENT]
+
+    async def admitting(scope: Any, receive: Any, send: Any) -> None:
+        scope["state"] = {"caller": admitted[0]}
+        await app(scope, receive, send)
+
+    transport = httpx2.ASGITransport(admitting)
+    async with app.run(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+        answer = await http.post("/mcp", headers=HEAD, json=message("initialize", **hello()))
+        yield (
+            http,
+            {**HEAD, "Mcp-Session-Id": answer.headers["mcp-session-id"], "MCP-Protocol-Version": LEGACY},
+            admitted,
+        )
+
+
 @pytest.mark.requirement("GOV-04")
 @pytest.mark.parametrize("version", [LEGACY, OLDER])
 @pytest.mark.parametrize("revoking", [revoke, revoke_elsewhere])
@@ -108,42 +127,22 @@ def test_a_stream_that_broke_off_begins_anew(served: Served) -> None:
 
 @on_a_loop
 async def test_a_stream_and_its_session_end_with_the_time_of_the_credential(clara: Client) -> None:
-    app = mcp_app(desk_of(clara))
-    caller: Caller = AGENT
-
-    async def admitted(scope: Any, receive: Any, send: Any) -> None:
-        scope["state"] = {"caller": caller}
-        await app(scope, receive, send)
-
-    transport = httpx2.ASGITransport(admitted)
-    async with app.run(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
-        answer = await http.post("/mcp", headers=HEAD, json=message("initialize", **hello()))
-        head = {**HEAD, "Mcp-Session-Id": answer.headers["mcp-session-id"], "MCP-Protocol-Version": LEGACY}
+    async with in_a_session(clara) as (http, head, admitted):
         assert (await http.post("/mcp", headers=head, json=message("ping"))).status_code == 200
         until = time.time() + 0.3
-        caller = AGENT._replace(until=until)
+        admitted[0] = AGENT._replace(until=until)
         stream = await http.get("/mcp", headers=head)
         assert (stream.status_code, stream.headers["content-type"].partition(";")[0]) == (200, "text/event-stream")
         assert time.time() >= until
-        caller = AGENT
+        admitted[0] = AGENT
         while (await http.post("/mcp", headers=head, json=message("ping"))).status_code != 404:
             pass
 
 
 @on_a_loop
 async def test_a_credential_that_is_no_longer_good_does_not_begin_to_listen(clara: Client) -> None:
-    app = mcp_app(desk_of(clara))
-    caller: Caller = AGENT
-
-    async def admitted(scope: Any, receive: Any, send: Any) -> None:
-        scope["state"] = {"caller": caller}
-        await app(scope, receive, send)
-
-    transport = httpx2.ASGITransport(admitted)
-    async with app.run(), httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
-        answer = await http.post("/mcp", headers=HEAD, json=message("initialize", **hello()))
-        head = {**HEAD, "Mcp-Session-Id": answer.headers["mcp-session-id"], "MCP-Protocol-Version": LEGACY}
-        caller = AGENT._replace(until=1.0)
+    async with in_a_session(clara) as (http, head, admitted):
+        admitted[0] = AGENT._replace(until=1.0)
         refused = await http.get("/mcp", headers=head)
     assert (refused.status_code, refused.json()["code"]) == (401, codes.AUTH_INVALID)
 
