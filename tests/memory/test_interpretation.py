@@ -84,6 +84,13 @@ def test_the_fields_of_an_invoice_are_typed_and_have_their_places():
     assert claim.fields["summary"] == "Invoice INV-001 from Acme Corp for $1,500.00"
 
 
+@pytest.mark.parametrize("label", ["Amount Due", "Balance due", "TOTAL DUE"])
+def test_what_is_due_is_an_amount_and_no_date(label):
+    fields = told(f"Invoice INV-7\nInvoice date: 2025-01-15\n{label}: 1500 USD\n".encode())
+    assert fields["amount_due"] == 1500
+    assert "date_due" not in fields
+
+
 def test_an_invoice_names_companies_and_refers_to_them():
     found = interpret(INVOICE, "text/plain", "a.txt")
     assert [(one.entity_type, one.name) for one in found.claims] == [

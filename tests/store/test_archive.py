@@ -95,6 +95,8 @@ def test_a_restored_store_is_the_same_row_by_row_and_file_by_file(
     restored.pop("office.db", None)
     assert restored == files_under(data)
     assert (tmp_path / "restored" / "keys" / "office.key").stat().st_mode & 0o777 == 0o600
+    for folder in ("", "blobs", "keys"):
+        assert (tmp_path / "restored" / folder).stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.requirement("ECO-08", "REL-12")

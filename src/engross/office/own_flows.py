@@ -175,8 +175,10 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
 
     @erase.prepare
     def prepare(reader: Reader, arguments: EraseSubject) -> EraseSubject:
-        # A domain that nobody has used so far joins now: it knows how to forget.
-        fittings().catalogue.aggregate(arguments["aggregate"])
+        # A domain that nobody has used so far joins now: it knows how to forget. Who names none hears of all.
+        catalogue = fittings().catalogue
+        if catalogue.aggregate(arguments["aggregate"]) is None:
+            catalogue.complete()
         return arguments
 
     add_why(record, fittings)
@@ -289,11 +291,12 @@ def _verdict(rehearsed: Reply) -> dict[str, Any]:
 
 def _erased(fittings: Fittings, unit: Unit, aggregate: str, subject: str) -> Answer:
     if not fittings.book.erases(aggregate):
+        forgetful = fittings.book.forgetful
         raise Invalid(
             codes.VALIDATION_ERROR,
-            {"problem": "this aggregate cannot forget a subject"},
+            {"problem": "there is no such aggregate, or it cannot forget a subject"},
             field="aggregate",
-            suggestions={"allowed_values": fittings.book.forgetful},
+            suggestions={"did_you_mean": nearest(aggregate, forgetful), "allowed_values": forgetful},
         )
     if aggregate == DOOR:
         # A token that is erased is good for nothing, as if it had been revoked.

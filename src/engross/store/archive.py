@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 MANIFEST = "manifest.json"
 BLOBS, KEYS = "blobs", "keys"
+PRIVATE = 0o700
 LARGEST_MANIFEST = 1 << 28
 LONGEST_LINE = 1 << 30
 CHUNK = 1 << 18
@@ -387,7 +388,8 @@ def _unpack_files(archive: Archive, staging: Path) -> None:
         path = (
             staging / KEYS / found["key"] if found["key"] else staging / BLOBS / found["tenant"] / digest[:2] / digest
         )
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in reversed([one for one in path.parents if staging in one.parents]):
+            folder.mkdir(exist_ok=True, mode=PRIVATE)
         _write(path, archive.chunks(name))
 
 
@@ -408,7 +410,9 @@ def _make_for_now(folder: Path, undo: ExitStack) -> None:
         raise taken(f"{there.name} is no folder")
     if missing:
         undo.callback(shutil.rmtree, missing[-1], ignore_errors=True)
-        make_folder(folder)
+        make_folder(folder.parent)
+        folder.mkdir(mode=PRIVATE)
+        sync_folder(folder.parent)
 
 
 def _is_missing(path: Path) -> bool:

@@ -24,6 +24,7 @@ def test_facts_are_printed_in_order_from_a_position_on(shell: Shell) -> None:
     assert text.index("Dune") < text.index("Emma") < text.index("Ulysses")
     facts = shell.run("facts", "--json").json["facts"]
     assert [fact["data"]["payload"]["title"] for fact in facts] == ["Dune", "Emma", "Ulysses"]
+    assert "Emma" in shell.run("call", "record.read-facts", "--as-text").out
     later = shell.run("facts", "--after", facts[1]["position"]).out
     assert "Ulysses" in later
     assert "Emma" not in later

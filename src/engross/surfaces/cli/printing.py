@@ -22,6 +22,7 @@ KEPT_WHOLE = 40
 NARROWEST = 12
 DIFF_STYLES = {"+": "green", "-": "red", "~": "yellow"}
 _FOR_PROGRAMS = ("facts", "idempotent_replay")
+"""What a write says of itself. The facts that a read shows are what was asked for."""
 _ONLY_IF_ANY = ("warnings", "suggestions")
 _SAID_ELSEWHERE = ("field", "details", "retryable")
 Row = tuple[str, str, str]
@@ -38,11 +39,12 @@ def print_json(answer: Reply, dialect: str = "plain", *, in_one_line: bool = Fal
 
 def print_answer(answer: Reply) -> None:
     """What came of a call: for a write that it was made, then the fields of the answer."""
-    if answer.entry.area != "READ":
+    is_read = answer.entry.area == "READ"
+    if not is_read:
         say(f"{answer.message_key} {answer.message}", style="bold green")
     told = {name: value for name, value in answer.data.items() if value != [] or name not in _ONLY_IF_ANY}
     difference = told.pop("diff_text", None)
-    for name in _FOR_PROGRAMS if difference is None else (*_FOR_PROGRAMS, "diff"):
+    for name in (*(() if is_read else _FOR_PROGRAMS), *(() if difference is None else ("diff",))):
         told.pop(name, None)
     print_fields(told)
     if difference:

@@ -59,7 +59,8 @@ def visit(url: str, token: str | None) -> Reply:
 
 def _looks(url: str, token: str | None) -> Iterator[Looked]:
     sent = token if token and _can_be_sent(token) else None
-    with Line(url, sent) as line:
+    # What `engross serve` tells clients is the address of MCP; the office is around it.
+    with Line(url.rstrip("/").removesuffix("/mcp"), sent) as line:
         try:
             heard = line.ask("GET", "/health/live")
         except Unheard as silence:
