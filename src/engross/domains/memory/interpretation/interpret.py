@@ -16,7 +16,7 @@ from .source import Source
 if TYPE_CHECKING:
     from .mail import Attachment
 
-CODE_VERSION = "engross-rules:2"
+CODE_VERSION = "engross-rules:3"
 """Which rules made an interpretation. Another version may read the same file otherwise."""
 
 _TRIPPED = Note("READING_FAILED", "The file could not be read as what it is; only its bytes were kept.")
