@@ -141,6 +141,8 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(talk: Talk, 
         (b'{"params":{"x":"\\ud800"},"method":"tools/call","jsonrpc":"2.0","id":"\xc3\xbc"}', ("\u00fc", PARSE_ERROR)),
         (b'{"jsonrpc":"1.0","id":7,"method":"ping"}', (7, INVALID_REQUEST)),
         (b'{"jsonrpc":"2.0","id":-7,"method":"ping","params":[1]}', (-7, INVALID_REQUEST)),
+        (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":7,"method":"ping"}', (7, PARSE_ERROR)),
+        (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":%s}}' % (b"9" * 5_000), (7, PARSE_ERROR)),
         # These ids are as broken as the rest of the line.
         (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', (None, PARSE_ERROR)),
         (b'{"jsonrpc":"2.0","id":"\xff","method":"ping"}', (None, PARSE_ERROR)),

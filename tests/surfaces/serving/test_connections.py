@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -88,8 +89,21 @@ def test_a_head_that_is_too_large_is_refused(hasty: Served, lines: list[str]) ->
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     ],
-    ids=["TLS", "words", "a zero", "a version", "another host", "a tunnel", "two lengths", "minus", "both", "gzip"],
+    ids=[
+        "TLS",
+        "words",
+        "a zero",
+        "a version",
+        "another host",
+        "a tunnel",
+        "two lengths",
+        "minus",
+        "both",
+        "gzip",
+        "packed",
+    ],
 )
 def test_what_is_no_plain_http_is_malformed(hasty: Served, bytes_: bytes) -> None:
     with Wire(hasty) as wire:
@@ -103,6 +117,36 @@ def test_a_chunk_that_makes_no_sense_ends_the_request(hasty: Served) -> None:
     with Wire(hasty) as wire:
         wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Transfer-Encoding: chunked"), "zz\r\n")
         assert wire.hear("POST").key == "MALFORMED_INPUT"
+        assert wire.is_over()
+
+
+def in_pieces(text: bytes, *trailers: str) -> bytes:
+    """A body in pieces of one byte, and what follows it."""
+    pieces = b"".join(b"1\r\n%c\r\n" % byte for byte in text)
+    return pieces + b"0\r\n" + "".join(f"{line}\r\n" for line in (*trailers, "")).encode()
+
+
+@pytest.mark.parametrize("trailer", ["Host: evil.example", "Engross-Timeout: bad", "Content-Type: text/plain"])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_follows_a_body_is_no_header(hasty: Served, trailer: str, at_once: bool) -> None:
+    first = head(hasty, "POST /v1/record/read-facts", JSON, authorized(hasty), "Transfer-Encoding: chunked")
+    rest = in_pieces(b'{"limit": 1}', trailer)
+    with Wire(hasty) as wire:
+        wire.say(*([first.encode() + rest] if at_once else [first, rest]))
+        assert wire.hear("POST").status == 200
+        wire.say(first.replace(f"{authorized(hasty)}\r\n", "").encode() + in_pieces(b"{}", authorized(hasty)))
+        assert (heard := wire.hear("POST")).status == 401, heard
+
+
+@pytest.mark.parametrize("endless", [b"x: y\r\n" * 2_000, b"x" * 12_000], ids=["many", "one"])
+def test_trailers_without_end_are_cut_off(hasty: Served, endless: bytes) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Transfer-Encoding: chunked"), b"2\r\n{}\r\n0\r\nx: ")
+        with suppress(ConnectionError):
+            for _ in range(100):
+                wire.say(endless)
+        with suppress(ConnectionError):
+            assert wire.hear("POST").status == 400
         assert wire.is_over()
 
 

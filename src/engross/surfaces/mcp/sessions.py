@@ -151,7 +151,7 @@ class Sessions:
         opened: list[Session] = []
 
         def begun(answer: Answer) -> None:
-            if answer.is_good and answer.number is not None:
+            if answer.is_good and answer.number is not None and answer.number not in self._open:
                 session = self._open[answer.number] = Session(answer.number, caller, scope)
                 self._resume(session)
                 opened.append(session)

@@ -7,6 +7,7 @@ rest of the line what it may. Nothing else of the line is repeated: it may be a 
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 
 import mcp_types as types
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData
@@ -17,6 +18,7 @@ from .protocol import error_line
 
 _UNREAD = ErrorData(code=PARSE_ERROR, message="Parse error")
 _INVALID = ErrorData(code=INVALID_REQUEST, message="Invalid request")
+LONGEST_NUMBER = 40
 _NUMBERS = range(-(2**63), 2**64)
 """Whole numbers that can be written in an answer."""
 
@@ -37,7 +39,8 @@ def number_of(line: bytes) -> types.RequestId | None:
     """The id of the request that a line would be, if that much can be read."""
     try:
         # Half characters and broken bytes do not matter here, as long as they are not in the id itself.
-        message = json.loads(line.decode("utf-8", "surrogateescape"))
+        text = line.removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape")
+        message = json.loads(text, parse_int=_whole_number)
     except (ValueError, RecursionError):
         return None
     if not isinstance(message, dict) or not isinstance(message.get("method"), str):
@@ -46,6 +49,11 @@ def number_of(line: bytes) -> types.RequestId | None:
     if type(number) is int and number in _NUMBERS:
         return number
     return number if isinstance(number, str) and _is_whole(number) else None
+
+
+def _whole_number(text: str) -> int | None:
+    """A number, unless it is longer than any id and dear to read."""
+    return int(text) if len(text) < LONGEST_NUMBER else None
 
 
 def _is_whole(text: str) -> bool:

@@ -37,9 +37,11 @@ def read_head(scope: Scope) -> Headers:
         raise Invalid(codes.LIMIT_EXCEEDED, {"what": "The size of the headers", "limit": MOST_HEADER_BYTES})
     if not headers.get(b"host"):
         raise _malformed("no Host header")
-    length = headers.get(b"content-length")
-    if length is not None and (b"transfer-encoding" in headers or not length.isdigit() or len(length) > 18):
+    length, coding = headers.get(b"content-length"), headers.get(b"transfer-encoding")
+    if length is not None and (coding is not None or not length.isdigit() or len(length) > 18):
         raise _malformed("no telling how long the body is")
+    if coding is not None and coding.lower() != b"chunked":
+        raise _malformed("the only Transfer-Encoding is chunked")
     return headers
 
 

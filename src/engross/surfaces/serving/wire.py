@@ -23,6 +23,8 @@ from engross.surfaces.arrived import note_body
 
 from .exchange import Exchange
 
+MOST_WRAPPING = 8
+"""A body that comes byte by byte has five times as much around it."""
 CANCELLED_BY_LEAVING = ("/mcp",)
 """Where a client that closes its side takes its request back. MCP has no other way to say so over HTTP."""
 
@@ -63,6 +65,8 @@ class Wire(HttpToolsProtocol):
         self._in_body = False
         self._head_bytes = 0
         self._body_bytes = 0
+        self._body_size = 0
+        self._arrived = 0
         self._body_begun = 0.0
         self._refused = False
         self._answered: RequestResponseCycle | None = None
@@ -86,13 +90,17 @@ class Wire(HttpToolsProtocol):
         """Take in some bytes, and start a clock if they end in the middle of something."""
         if self._refused:
             return
-        if not self._in_body:
+        if self._in_body:
+            self._arrived += len(data)
+        else:
             self._head_bytes += len(data)
         super().data_received(data)
         if self._refused or self.transport.is_closing():
             return
         if not self._in_body and self._head_bytes > self.patience.most_head_bytes:
             self._refuse(head_too_large(self.patience.most_head_bytes))
+        elif self._in_body and self._is_mostly_wrapping():
+            self._end_wrapping()
         elif self._timer is not None:
             return
         elif self._in_body:
@@ -109,6 +117,11 @@ class Wire(HttpToolsProtocol):
         self.cycle.keep_alive = False
         return True
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One more header. What follows the body is none: whoever looked at the head never saw it."""
+        if not self._in_body:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
         """The head is complete, the body begins."""
         if not self.url.startswith(b"/"):
@@ -117,12 +130,13 @@ class Wire(HttpToolsProtocol):
         super().on_headers_complete()
         self._in_body = True
         self._head_bytes = 0
-        self._body_bytes = 0
+        self._body_bytes = self._body_size = self._arrived = 0
         self._stop_waiting()
 
     def on_body(self, body: bytes) -> None:
         """Some of the body."""
         self._body_bytes += len(body)
+        self._body_size += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
@@ -207,6 +221,17 @@ class Wire(HttpToolsProtocol):
             self._wait(left, self._end_slow_body)
         else:
             self._refuse(reply(codes.REQUEST_TOO_SLOW))
+
+    def _is_mostly_wrapping(self) -> bool:
+        """Whether what comes is hardly any body: trailers and marks of pieces without end, which nobody looks at."""
+        most = self.patience.most_head_bytes + MOST_WRAPPING * self._body_size
+        return self._arrived - self._body_size > most
+
+    def _end_wrapping(self) -> None:
+        if self.cycle.response_complete:
+            self.transport.abort()
+        else:
+            self._refuse(reply(codes.MALFORMED_INPUT, {"problem": "there is too much around the body"}))
 
     def _refuse(self, answer: Reply) -> None:
         """Say what is wrong and end the connection, unless an earlier request is still being answered on it."""
