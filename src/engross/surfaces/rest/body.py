@@ -81,8 +81,7 @@ def refuse_other_media(asked: Asked) -> None:
     media = asked.headers.get(b"content-type", b"")
     if media != JSON and not _JSON.fullmatch(media):
         raise unsupported("JSON", "application/json")
-    if b"content-encoding" in asked.headers:
-        refuse_packed(asked)
+    refuse_packed(asked)
 
 
 def refuse_packed(asked: Asked) -> None:

@@ -96,12 +96,15 @@ class Calls:
         else:
             if fields := asked.fields:
                 refuse_fields(take_dry_run(fields, options))
-            settings = self._settings
-            content = asked.body
-            if content is None:
-                content = await collected(asked, receive, settings.most_body_bytes, settings.body_seconds)
-            arguments = read_json(asked, content, settings.most_body_bytes)
+            arguments = await self._said(asked, receive)
         return with_headers(arguments, asked, flow)
+
+    async def _said(self, asked: Asked, receive: Receive) -> Any:
+        """What the body says, once it is there."""
+        most, content = self._settings.most_body_bytes, asked.body
+        if content is None:
+            content = await collected(asked, receive, most, self._settings.body_seconds)
+        return read_json(asked, content, most)
 
     def _answered(
         self, scope: Scope, send: Send, asked: Asked, flow: Flow | None, answer: Reply, *, dry_run: bool

@@ -19,7 +19,7 @@ from engross.surfaces.desk import Desk
 from .answers import refuse_address, send_empty, send_refusal
 from .arguments import as_declared, from_query, with_headers
 from .asked import Asked, Fields, take_dry_run
-from .body import ClientGone, collected, read_json
+from .body import ClientGone
 from .calls import Calls, refuse_fields, refuse_method
 from .skills import Skills
 
@@ -145,12 +145,7 @@ class Exposed(Calls):
             arguments |= from_query(_controls(rest, flow), flow.published)
             rest = [one for one in rest if one[0] not in flow.controls]
         else:
-            settings = self._settings
-            content = asked.body
-            if content is None:
-                content = await collected(asked, receive, settings.most_body_bytes, settings.body_seconds)
-            body = read_json(asked, content, settings.most_body_bytes)
-            arguments = {**_from_body(body, fields, schema), **arguments}
+            arguments = {**_from_body(await self._said(asked, receive), fields, schema), **arguments}
         refuse_fields(rest, ("dry_run", *sorted(in_query)))
         arguments |= {field.name: field.constant for field in fields if field.fixed}
         arguments |= _from_head(asked, fields, schema, values)
