@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -21,6 +20,8 @@ from typing import Any
 
 from engross.domains.architecture import Ways, architecture
 from engross.surfaces.client import Client, connect
+
+from .resident import peak_megabytes
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL, LARGE = 1_000, 100_000
@@ -213,8 +214,7 @@ def import_into(folder: Path, file: Path) -> dict[str, float]:
         answer = client.call("architecture.import-model", asked | {"confirm_token": refused.data["confirm_token"]})
         seconds = time.perf_counter() - started
         assert answer.ok, answer
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": seconds, "megabytes": peak, "rows": sum(len(rows) for _, rows in rows_of(folder))}
+    return {"seconds": seconds, "megabytes": peak_megabytes(), "rows": sum(len(rows) for _, rows in rows_of(folder))}
 
 
 def insert_into(folder: Path, bare: Path) -> dict[str, float]:

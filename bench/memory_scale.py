@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from engross.surfaces.client import Client
 
 from .claims import Claim
 from .memory import office
+from .resident import peak_megabytes
 
 SMALL = 10_000
 LARGE = int(os.environ.get("BENCH_ENTITIES", "1000000"))
@@ -40,7 +40,7 @@ def measure() -> list[Claim]:
             fill(client, size)
             figures[size] = looks(client, size)
             held = (Path(folder) / "data" / "office.db").stat().st_size / 2**20
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak_megabytes()
     claims = [
         Claim(
             f"Memory: {kind} at {LARGE:,} entities",

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from .resident import peak_megabytes
 
 SIZES = {"100 KB": 100_000, "1 MB": 1_000_000, "10 MB": 10_000_000}
 ROUNDS = 3
@@ -64,8 +65,8 @@ def best(python: str, reader: str, kind: str, size: int, rounds: int = ROUNDS) -
 
 def run(python: str, reader: str, kind: str, size: int) -> dict[str, float]:
     """One run in a process of its own. One that takes too long is taken to end just then, which flatters it."""
-    program = [python, str(Path(__file__)), reader, kind, str(size)]
-    path = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    program = [python, "-m", "bench.octave", reader, kind, str(size)]
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
     try:
         done = subprocess.run(program, check=True, capture_output=True, env=environment, timeout=PATIENCE)
@@ -122,12 +123,11 @@ def main(reader: str, kind: str, size: str) -> None:
     text = text_of(kind, int(size))
     read = reader_of(reader)
     read(text_of(kind, 2000))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak_megabytes()
     started = time.process_time()
     read(text)
     seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    print(json.dumps({"seconds": seconds, "characters": len(text), "megabytes": max(peak, 1) / 1024}))
+    print(json.dumps({"seconds": seconds, "characters": len(text), "megabytes": peak_megabytes() - before}))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ import orjson
 from .claims import Claim
 from .load import answers_per_second
 from .notes import note
+from .resident import resident_megabytes
 from .rounds import interleaved
 
 CLIENTS = 16
@@ -195,9 +196,7 @@ class Pipe:
 
     def resident_megabytes(self) -> float:
         """What the process holds in memory."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
-        return int(line.split()[1]) / 1024
+        return resident_megabytes(self.process.pid)
 
     def __enter__(self) -> Pipe:
         return self
