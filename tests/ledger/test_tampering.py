@@ -209,3 +209,13 @@ def test_seals_alone_cut_off_leave_receipts_that_are_not_sealed(ledger: Ledger, 
 
 def test_the_ledger_that_is_spoilt_here_verifies_as_it_is(ledger: Ledger) -> None:
     assert verify(ledger.path, public_key=ledger.public_key, checkpoint=ledger.checkpoint).ok
+
+
+@pytest.mark.requirement("NEW-04")
+@pytest.mark.parametrize("table", sorted(KEYS))
+def test_a_row_of_a_tenant_whose_name_is_no_text_is_found(ledger: Ledger, table: str, tmp_path: Path) -> None:
+    path, connection = ledger.copy(str(tmp_path))
+    change(connection, table, ledger.rows[table][-1], tenant="blu\udce5")
+    connection.close()
+    report = verify(path, public_key=ledger.public_key)
+    assert "unreadable" in {finding.kind for finding in report.findings}

@@ -17,6 +17,7 @@ from engross.chance import drawn
 from engross.store import Params
 
 from .canonical import canonical
+from .drafts import require_names
 from .facts import INSERT, Fact
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Bulk:
         sealed = sha256(salt + text).hexdigest()
         context = unit.context
         fields = tuple(payload)
+        require_names(kind.type, fields)
         fact = Fact(
             unit.transaction.tenant,
             unit.transaction.position,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from engross.calls import Context
 from engross.store import Params
 
 from . import facts, keys, receipts
+from .facts import Written
 from .receipts import Receipt
 from .unit import Unit
 
@@ -14,7 +17,7 @@ def write_commit(unit: Unit, receipt: Receipt | None, key: Params | None, entere
     """Write down what a unit did. `entered` holds the tenants that are known to be in the list of tenants."""
     if unit.flaws:
         raise unit.flaws[0]
-    statements = [(facts.INSERT, written.row) for written in unit.written]
+    statements = _entries(unit.written)
     if receipt is not None:
         statements.append((receipts.INSERT, receipt.row()))
     if key is not None:
@@ -24,6 +27,17 @@ def write_commit(unit: Unit, receipt: Receipt | None, key: Params | None, entere
     if unit.transaction.tenant not in entered:
         statements.append(_entry(unit.context))
     unit.transaction.execute_all(statements)
+
+
+def _entries(written: Iterable[Written]) -> list[tuple[str, Params]]:
+    """Facts as rows. One that follows a fact of an earlier commit has to find it there."""
+    statements = []
+    latest: dict[tuple[str, str], int] = {}
+    for fact, draft, row in written:
+        known = latest.get((fact.aggregate, fact.subject), 0) == draft.version - 1
+        statements.append((facts.INSERT if known else facts.INSERT_FOLLOWING, row))
+        latest[fact.aggregate, fact.subject] = draft.version
+    return statements
 
 
 def _entry(context: Context) -> tuple[str, Params]:

@@ -31,6 +31,13 @@ INSERT = (
     " :subject, :version, :ends, :fields, :causation, :time, :digest, :salt, :payload)"
 )
 
+INSERT_FOLLOWING = INSERT.replace(
+    ":version,",
+    "(SELECT before.version + 1 FROM facts before WHERE before.tenant = :tenant AND before.aggregate = :aggregate"
+    " AND before.subject = :subject AND before.version = :version - 1),",
+)
+"""Has no version, and is refused, where there is no fact that it could follow: asking first would be another trip."""
+
 
 class Fact(NamedTuple):
     """One fact of the ledger. `payload` is None once it was erased."""

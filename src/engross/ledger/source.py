@@ -65,7 +65,9 @@ class StoreSource:
             yield dict(zip(table.columns, values, strict=True))
 
     def finish(self, findings: Findings, *, whole: bool) -> None:
-        """A store has nothing beside its rows to be checked here."""
+        """Note rows that no tenant claims."""
+        for name in self._snapshot.damaged() if whole else ():
+            findings.add("unreadable", None, f"rows of {name} belong to a tenant whose name is no text")
 
     def disturbed(self) -> bool:
         """Whether an office was opened under the reader's hands."""

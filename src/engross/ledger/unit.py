@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from engross.calls import Context, FactDraft, derived_id
-from engross.store import FOREVER, Publication, Reading, Row, Statement, Transaction
+from engross.store import FOREVER, Publication, Reading, Row, Statement, Transaction, kind_of
 
 from .bulk import Bulk, Kind, New
+from .drafts import UnsoundFact, require_sound, require_unbroken
 from .factbook import FactBook
 from .facts import Fact, Written, facts_digest, write_down
 
 # A row that still stands ends at FOREVER, so the present is just before it.
 PRESENT = FOREVER - 1
+
+
+class MisplacedStatement(ValueError):
+    """A domain sent a statement where it has no place: the domain is to be mended, not the call."""
 
 
 class Reader:
@@ -41,6 +46,8 @@ class Reader:
 
     def rows(self, sql: str, **params: Any) -> list[Row]:
         """All rows of a query."""
+        if kind_of(sql) != "asks":
+            raise MisplacedStatement("rows, row and value ask, and this does not", sql)
         params["as_of"] = self.as_of
         return self._reading.rows(sql, params)
 
@@ -67,6 +74,8 @@ class State(Reader):
 
     def execute(self, sql: str, **params: Any) -> int:
         """Run a statement and count the rows it touched."""
+        if kind_of(sql) != "changes":
+            raise MisplacedStatement("execute changes rows, and this does not", sql)
         return self._transaction.execute(sql, params)
 
     def execute_all(self, statements: Iterable[Statement]) -> None:
@@ -122,6 +131,8 @@ class Unit(Reader):
         The fact belongs to the flow's own aggregate unless another is named. `before` shows a reviewer what was
         there; `fields` names what the fact sets; `ends` says that the subject is gone afterwards.
         """
+        if isinstance(fields, str):
+            raise UnsoundFact(f"{type} has the fields {fields!r}: name them one by one")
         owner = aggregate or self.context.flow.partition(".")[0]
         version = self._book.current_version(owner, type)
         draft = FactDraft(owner, type, version, subject, follows + 1, payload, before, tuple(fields), ends)
@@ -129,6 +140,7 @@ class Unit(Reader):
 
     def append_draft(self, draft: FactDraft) -> Fact:
         """Append a fact that was drafted before."""
+        require_sound(draft)
         ordinal = self.stated
         written = write_down(
             draft,
@@ -177,6 +189,10 @@ class Unit(Reader):
         if self.bulk.count:
             return self.bulk.digest(self)
         return facts_digest(written.fact for written in self.written)
+
+    def require_unbroken(self) -> None:
+        """Refuse facts of which one follows a fact that there is not."""
+        require_unbroken(self.transaction, [written.draft for written in self.written])
 
     def publish(self, publication: Publication) -> None:
         """Have a blob published at a path once this unit is committed."""

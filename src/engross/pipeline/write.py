@@ -153,6 +153,7 @@ def _recorded(
         return record_commit(fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark)
     if performed.plan.unseen or performed.plan.size > Unit.most_held:
         raise too_large_to_review(performed.plan)
+    unit.require_unbroken()
     unit.rewind()
     if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
         return found

@@ -28,6 +28,7 @@ from .port import (
     Transaction,
 )
 from .publishing import Publication, file_digest, publish
+from .statements import kind_of
 from .tenancy import tenant_name
 from .threads import Threads
 
@@ -58,6 +59,7 @@ __all__ = [
     "intend",
     "intend_erasure",
     "intend_unless_held",
+    "kind_of",
     "mark_effects",
     "migrate",
     "open_store",

@@ -7,7 +7,6 @@ come one by one, in the order of their keys, so that a store of any size fits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -65,6 +64,9 @@ class Snapshot(Protocol):
     def tables(self) -> list[Table]:
         """All tables, in the order they were made."""
 
+    def damaged(self) -> list[str]:
+        """Tables with rows of a tenant whose name is no text."""
+
     def rows(self, table: Table, tenant: str | None = None) -> Iterator[Values]:
         """A table's rows, those of one tenant or of all."""
 
@@ -90,7 +92,11 @@ class SqliteSnapshot:
 
     def tenants(self) -> list[str]:
         """Everybody who has rows, in order."""
-        return sorted({name for table in self.tables() if table.of_tenants for name in self._owners(table)})
+        return sorted({name for table in self._of_tenants() for name in self._owners(table)})
+
+    def damaged(self) -> list[str]:
+        """Tables with rows of a tenant whose name is no text."""
+        return [table.name for table in self._of_tenants() if not all(map(_is_text, self._names(table)))]
 
     def tables(self) -> list[Table]:
         """All tables, in the order they were made. What SQLite derives from others (search indexes) is none."""
@@ -126,13 +132,18 @@ class SqliteSnapshot:
         key = sorted((place, str(column)) for column, place in about if place)
         return Table(name, tuple(str(column) for column, _ in about), tuple(column for _, column in key))
 
-    def _owners(self, table: Table) -> Iterator[str]:
+    def _of_tenants(self) -> list[Table]:
+        return [table for table in self.tables() if table.of_tenants]
+
+    def _owners(self, table: Table) -> list[str]:
+        return [name.decode() for name in self._names(table) if _is_text(name)]
+
+    def _names(self, table: Table) -> Iterator[bytes]:
         # From one name to the next by the key, instead of over all rows; as bytes, since a damaged name is no text.
         following = f"SELECT CAST(min(tenant) AS BLOB) FROM {quoted(table.name)} WHERE tenant > CAST(? AS TEXT)"
         name: Any = b""
         while (name := self._connection.execute(following, (name,)).get) is not None:
-            with suppress(UnicodeDecodeError):
-                yield name.decode()
+            yield name
 
 
 class LockFreeSnapshot(SqliteSnapshot):
@@ -171,6 +182,10 @@ class PostgresSnapshot:
     def tenants(self) -> list[str]:
         """Everybody who has rows, in order."""
         return [row["tenant"] for row in self._rows("SELECT tenant FROM tenants ORDER BY tenant")]
+
+    def damaged(self) -> list[str]:
+        """None: PostgreSQL keeps nothing in a text that is none."""
+        return []
 
     def tables(self) -> list[Table]:
         """All tables, in the order they were made."""
@@ -280,3 +295,11 @@ def _read_only(path: Path, how: str) -> Connection:
 
 def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
+
+
+def _is_text(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
