@@ -8,12 +8,22 @@ from engross.later import later
 
 if TYPE_CHECKING:
     from engross.flows import Aggregate, Example, Semantics
-    from engross.replies import Reply, codes, mcp_safe_tool
+    from engross.replies import Reply, codes, mcp_safe_tool, mcp_server_tool
     from engross.surfaces.client import connect
 
 __version__ = "0.1.0"
 
-__all__ = ["Aggregate", "Example", "Reply", "Semantics", "__version__", "codes", "connect", "mcp_safe_tool"]
+__all__ = [
+    "Aggregate",
+    "Example",
+    "Reply",
+    "Semantics",
+    "__version__",
+    "codes",
+    "connect",
+    "mcp_safe_tool",
+    "mcp_server_tool",
+]
 
 _HOMES = {
     "Aggregate": "engross.flows",
@@ -22,6 +32,7 @@ _HOMES = {
     "Reply": "engross.replies",
     "codes": "engross.replies",
     "mcp_safe_tool": "engross.replies",
+    "mcp_server_tool": "engross.replies",
     "connect": "engross.surfaces.client",
 }
 

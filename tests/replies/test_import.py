@@ -5,7 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = ("asyncio", "tomllib", "pydantic", "structlog", "typer", "rich", "cryptography", "multiprocessing")
+HEAVY = (
+    "asyncio",
+    "mcp",
+    "mcp_types",
+    "tomllib",
+    "pydantic",
+    "structlog",
+    "typer",
+    "rich",
+    "cryptography",
+    "multiprocessing",
+)
 
 
 def test_importing_replies_imports_nothing_heavy() -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .envelopes import exit_code, http, mcp_result, neutral, parse, problem, received, serialise, structured
     from .legacy import legacy_wraps, set_strict, strict_mode
     from .safety import mcp_safe_tool
+    from .servertool import mcp_server_tool
 
 __all__ = [
     "EMPTY",
@@ -49,6 +50,7 @@ __all__ = [
     "log_end",
     "mcp_result",
     "mcp_safe_tool",
+    "mcp_server_tool",
     "neutral",
     "parse",
     "problem",
@@ -72,6 +74,7 @@ __getattr__ = later(
     __name__,
     {
         "mcp_safe_tool": f"{__name__}.safety",
+        "mcp_server_tool": f"{__name__}.servertool",
         **dict.fromkeys(_ENVELOPES, f"{__name__}.envelopes"),
         **dict.fromkeys(_LEGACY, f"{__name__}.legacy"),
     },

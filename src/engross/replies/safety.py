@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, overload
 
@@ -192,10 +193,26 @@ def _dressed(wrapper: Callable[..., Any], func: Callable[..., object], tool: str
     functools.update_wrapper(wrapper, func, updated=functools.WRAPPER_UPDATES if inspect.isroutine(func) else ())
     if not hasattr(func, "__name__"):
         wrapper.__name__ = wrapper.__qualname__ = tool
-    try:
-        # Frameworks read the signature to build the input schema, so it stays the tool's own.
-        wrapper.__signature__ = inspect.signature(func)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
+    signature = _signature(func)
+    if signature is None:
         del wrapper.__wrapped__  # type: ignore[attr-defined]
+    else:
+        show_signature(wrapper, signature, Reply)
     setattr(wrapper, MARK, True)
     return wrapper
+
+
+def _signature(func: Callable[..., object]) -> inspect.Signature | None:
+    """With types where they can be had: a signature that is handed on is read as it is, names and all."""
+    for evaluated in (True, False):
+        # An annotation may be any expression, so evaluating it may raise anything.
+        with suppress(Exception):
+            return inspect.signature(func, eval_str=evaluated)
+    return None
+
+
+def show_signature(wrapper: Callable[..., Any], signature: inspect.Signature, returns: type) -> None:
+    """Frameworks make schemas of it: the parameters are the tool's own, the result is what the wrapper gives."""
+    wrapper.__signature__ = signature.replace(return_annotation=returns)  # type: ignore[attr-defined]
+    annotated = (each for each in signature.parameters.values() if each.annotation is not each.empty)
+    wrapper.__annotations__ = {**{each.name: each.annotation for each in annotated}, "return": returns}
