@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, get_args
@@ -95,6 +98,12 @@ def test_everything_a_policy_may_ask_about_is_there() -> None:
 def test_every_code_that_a_forbid_may_choose_is_there_in_order() -> None:
     section = PAGE.partition("chooses\nthe code:")[2].partition("Where")[0]
     assert re.findall("`([A-Z_]+)`", section) == list(DENIALS)
+
+
+def test_the_command_on_the_page_prints_the_schema() -> None:
+    _, *arguments = shlex.split(example("sh"))
+    shown = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+    assert shown.stdout == schema_text() + "\n"
 
 
 def test_the_example_of_knobs_is_read_as_the_page_says() -> None:

@@ -159,10 +159,84 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert failure_of(tmp_path / "nowhere").code == codes.CONFIG_INVALID
 
 
-def test_what_the_policy_language_complains_about_is_noted_but_not_answered(folder: Folder) -> None:
-    failure = failure_of(folder(mine=BROKEN["an unknown attribute"]))
-    assert any("colour" in note for note in failure.__notes__)
-    assert "colour" not in str(reply_of(failure).data)
+def faults_of(folder: Path) -> list[dict[str, Any]]:
+    faults: list[dict[str, Any]] = reply_of(failure_of(folder)).data["faults"]
+    return faults
+
+
+FINE = """// Agnt, agregate and cal are only talked about here; so is "this.
+@id("mine.agregate") // Agnt;
+permit (principal is Agent, action == Action::"call", resource)
+when { resource.aggregate == "a;b" };
+
+"""
+MISSPELLED = {
+    "a kind of principal": ("forbid (principal is Agnt, action, resource);", 6, ["Agent"]),
+    "an attribute": (
+        '@id("x")\nforbid (principal, action, resource is Flow)\nwhen { resource.agregate };',
+        8,
+        ["aggregate"],
+    ),
+    "an action": ('forbid (\n  principal,\n  action == Action :: "cal",\n  resource);', 8, ["call"]),
+    "an effect": ('@id("x")\nforbit (principal, action, resource);', 7, ["forbid"]),
+    "a variable": ("forbid (principal, action, resource)\nunless { princpal.id };", 7, ["principal"]),
+    "a method": ('forbid (principal, action, resource)\nunless\n{ principal.roles.contain("x") };', 8, ["contains"]),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "meant"), MISSPELLED.values(), ids=MISSPELLED.keys())
+def test_a_misspelled_name_is_told_with_its_line_and_what_was_meant(
+    folder: Folder, text: str, line: int, meant: list[str]
+) -> None:
+    fault = faults_of(folder(mine=FINE + text))[0]
+    assert (fault["line"], fault["did_you_mean"][:1]) == (line, meant)
+
+
+UNREADABLE = {
+    "a bracket that is not closed": ("permit (principal,\naction,\nresource\n\n", 8),
+    "a semicolon that is missing": (
+        'permit (principal, action, resource)\n\n@id("b")\npermit (principal, action, resource);',
+        8,
+    ),
+    "a sign that is out of place": ("permit (principal, action, resource)\nwhen { 1 <\n< 2 }\n;", 8),
+    "another language's operator": ("permit (principal, action, resource)\nwhen { context.tier = 2 }\n;", 7),
+    "a quote that is not closed": ('permit (principal, action, resource)\nwhen { principal.id == "ada };\n// end', 7),
+    "a semicolon too many": ("permit (principal, action, resource);\n;", 7),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_is_not_cedar_is_told_with_the_line_where_it_stops_being_cedar(
+    folder: Folder, text: str, line: int
+) -> None:
+    (fault,) = faults_of(folder(mine=FINE + text + "\n"))
+    assert fault["line"] == line
+    assert fault["problem"]
+
+
+def test_everything_that_does_not_fit_is_told_policy_by_policy(folder: Folder) -> None:
+    text = """
+    @id("mine.types")
+    forbid (principal, action == Action::"call", resource) when { resource.tier == "3" };
+    permit (principal is Agent, action == Action::"approve", resource);
+    @id("mine.names") permit (principal is Robot, action, resource)
+    when { principal.shoe };
+    """
+    told = [(fault["policy"], fault["line"]) for fault in faults_of(folder(mine=text))]
+    assert told[:3] == [("mine.types", 3), ("mine.2", 4), ("mine.names", 5)]
+
+
+def test_no_more_is_told_than_somebody_reads(folder: Folder) -> None:
+    many = f"forbid (principal is {'Robot' * 200}, action, resource);\n" * 100
+    faults = faults_of(folder(mine=many))
+    assert len(faults) == 20
+    assert max(len(fault["problem"]) for fault in faults) == 300
+
+
+def test_a_broken_policy_does_not_tell_where_on_the_machine_it_is(folder: Folder) -> None:
+    for text in BROKEN.values():
+        own = folder(mine=text)
+        assert str(own) not in str(reply_of(failure_of(own)).data)
 
 
 class TestFailingClosed:

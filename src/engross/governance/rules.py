@@ -13,6 +13,7 @@ import orjson
 
 from engross.replies import Failed, codes
 
+from .complaint import unfit, unreadable
 from .policy_files import policy_problem, schema_text
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ def _rules(file: str, text: str, schema: Schema) -> Iterator[Rule]:
 
     try:
         parsed = orjson.loads(cedar.policies_to_json_str(text))
-    except ValueError as unreadable:
-        raise _noted(policy_problem(file, "this is not Cedar"), str(unreadable)) from None
+    except ValueError:
+        raise policy_problem(file, "this is not Cedar", faults=unreadable(text)) from None
     if parsed["templates"]:
         raise policy_problem(file, "templates decide nothing here: write the principal or resource out")
     names = {place: _id_of(body, file, number) for number, (place, body) in enumerate(_in_order(parsed))}
@@ -144,16 +145,8 @@ def _validate(file: str, text: str, schema: Schema, names: Mapping[str, str]) ->
 
     result = cedar.validate_policies(text, schema)
     if not result.validation_passed:
-        broken = sorted({names[error.policy_id] for error in result.errors if error.policy_id in names})
-        failure = policy_problem(file, "this does not fit engross.cedarschema", policies=broken)
-        raise _noted(failure, *(error.error for error in result.errors))
-
-
-def _noted(failure: Failed, *complaints: str) -> Failed:
-    """The failure with Cedar's own words, for the log and the operator; an answer never shows them."""
-    for complaint in complaints:
-        failure.add_note(complaint)
-    return failure
+        faults = unfit(text, result.errors, names)
+        raise policy_problem(file, "this does not fit engross.cedarschema", faults=faults)
 
 
 def _by_id(rules: Sequence[Rule]) -> dict[str, Rule]:
