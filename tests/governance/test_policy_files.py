@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engross.governance import Grant, Knobs, Policy
+from engross.governance import Grant, Knobs, Policy, refusal
 from engross.governance.policy_files import shipped_policies
 from engross.governance.rules import Rules
 from engross.replies import Failed, codes, reply_of
@@ -136,6 +136,10 @@ BROKEN = {
     "a template": "permit (principal == ?principal, action, resource);",
     "a denial on a permit": '@denial("WRITE_DENIED") permit (principal, action, resource);',
     "a denial that is no code": '@denial("NO_WAY") forbid (principal, action, resource);',
+    "advice on a permit": '@advice("Go on.") permit (principal, action, resource);',
+    "advice that says nothing": '@advice(" ") forbid (principal, action, resource);',
+    "advice of several lines": '@advice("Send\\na reason.") forbid (principal, action, resource);',
+    "advice that is too long": f'@advice("{"x" * 201}") forbid (principal, action, resource);',
     "an id that is taken": '@id("call.read") permit (principal, action, resource);',
 }
 
@@ -237,6 +241,57 @@ def test_a_broken_policy_does_not_tell_where_on_the_machine_it_is(folder: Folder
     for text in BROKEN.values():
         own = folder(mine=text)
         assert str(own) not in str(reply_of(failure_of(own)).data)
+
+
+class TestAdvice:
+    """What whoever is denied should do, said by whoever wrote the policy."""
+
+    REASON = """
+    @id("b.reason") @advice("Send a reason.")
+    forbid (principal is Agent, action in [Action::"call", Action::"commit", Action::"propose"], resource)
+    when { !resource.safe && !context.reason_given };
+    """
+
+    def test_it_is_in_the_decision_and_becomes_the_hint(self, folder: Folder) -> None:
+        policy, agent = Policy(folder(mine=self.REASON)), call("agent", "agent")
+        for decision in (policy.may_call(agent, write_flow()), policy.judge(agent, write_flow(), 2, 1)):
+            assert (decision.denial, decision.advice) == (codes.WRITE_DENIED, "Send a reason.")
+            heard = refusal(decision, "cards.update-card").data
+            assert heard is not None
+            assert heard["hint"] == "Send a reason."
+
+    def test_whoever_follows_it_is_allowed_and_hears_none(self, folder: Folder) -> None:
+        policy, agent = Policy(folder(mine=self.REASON)), call("agent", "agent", reason="Ada asked for it.")
+        assert policy.may_call(agent, write_flow()).advice is None
+        assert policy.judge(agent, write_flow(), 2, 1).advice is None
+
+    def test_it_goes_with_the_code_that_is_told(self, folder: Folder) -> None:
+        policy = Policy(folder(mine=self.REASON))
+        decision = policy.may_call(call("agent", "agent"), write_flow(people_only=True))
+        assert decision.because == ("b.reason", "people.only")
+        assert (decision.denial, decision.advice) == (codes.PEOPLE_ONLY, None)
+
+    def test_of_several_with_one_code_the_first_by_id_is_heard(self, folder: Folder) -> None:
+        others = """
+        @id("c.later") @advice("Wait.") forbid (principal, action, resource);
+        @id("a.silent") forbid (principal, action, resource);
+        """
+        policy = Policy(folder(mine=self.REASON + others))
+        assert policy.may_call(call("agent", "agent"), write_flow()).advice == "Send a reason."
+        assert policy.may_approve(call("human", "admin"), principal(id_="bob"), 1, ()).advice == "Wait."
+
+    @pytest.mark.parametrize(("mode", "advice"), [(None, None), ("direct", "Propose it.")])
+    def test_a_commit_that_may_be_proposed_is_denied_with_it_only_to_whoever_insists(
+        self, folder: Folder, mode: str | None, advice: str | None
+    ) -> None:
+        text = '@advice("Propose it.") forbid (principal, action == Action::"commit", resource);'
+        policy = Policy(folder(mine=text), Knobs(on_direct_denied="deny"))
+        decision = policy.judge(call("human", "curator", commit_mode=mode), write_flow(), 2, 1)
+        assert (decision.verdict, decision.advice) == ("deny" if advice else "propose", advice)
+
+    def test_the_longest_that_may_be_given_is_given_whole(self, folder: Folder) -> None:
+        text = f'@advice("{"ö" * 200}") forbid (principal, action, resource);'
+        assert Policy(folder(mine=text)).may_call(call("human", "admin"), read_flow()).advice == "ö" * 200
 
 
 class TestFailingClosed:
