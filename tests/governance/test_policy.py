@@ -12,11 +12,11 @@ from typing import Any, get_args
 import pytest
 
 from engross.calls import Context, Decision, PrincipalType
-from engross.flows import Flow
+from engross.flows import Aggregate, Flow
 from engross.governance import Grant, Knobs, Policy, refusal
 from engross.governance.rules import Rules
 from engross.replies import REGISTRY, codes
-from tests.governance.people import call, call_by, principal, read_flow, write_flow
+from tests.governance.people import call, call_by, nothing, principal, read_flow, write_flow
 
 COMMIT, CONFIRM, PROPOSE, TWO = "commit", "commit after confirmation", "propose", "propose for two approvals"
 DENIED, MISSING, PEOPLE = "deny: write", "deny: right missing", "deny: people only"
@@ -236,6 +236,37 @@ def test_what_is_for_people_is_denied_to_everything_else(
     ]
     expected = None if allowed else codes.PEOPLE_ONLY
     assert [decision.denial for decision in decisions] == [expected, expected]
+
+
+DOOR = Aggregate("door", "Door")
+LIST_TOKENS = DOOR.define("read", nothing, name="list-tokens", people_only=True)
+CREATE_TOKEN = DOOR.define("record", nothing, name="create-token", effect="create", people_only=True)
+
+
+@pytest.mark.parametrize(
+    ("context", "flow", "because", "denial", "is_advised"),
+    [
+        (call("human", "viewer"), LIST_TOKENS, ("door.look",), codes.CALL_DENIED, True),
+        (call("human", "curator"), LIST_TOKENS, ("call.read",), None, False),
+        (call("human", "curator"), CREATE_TOKEN, ("door.keep",), codes.CALL_DENIED, True),
+        (call("human", "admin"), CREATE_TOKEN, ("call.write",), None, False),
+        (call("agent", "agent"), CREATE_TOKEN, ("door.keep", "people.only"), codes.PEOPLE_ONLY, False),
+    ],
+    ids=["viewer-lists", "curator-lists", "curator-makes", "admin-makes", "agent-makes"],
+)
+def test_who_may_not_look_after_tokens_hears_who_does(
+    policy: Policy, context: Context, flow: Flow, because: tuple[str, ...], denial: str | None, is_advised: bool
+) -> None:
+    decision = policy.may_call(context, flow)
+    assert (decision.because, decision.denial) == (because, denial)
+    assert (decision.advice is not None) is is_advised
+
+
+def test_who_proposes_a_token_hears_that_it_is_made_at_once(policy: Policy) -> None:
+    decision = policy.judge(call("human", "admin", commit_mode="proposal"), CREATE_TOKEN, 2, 1)
+    assert (decision.because, decision.denial) == (("door.at-once",), codes.CALL_DENIED)
+    assert decision.advice is not None
+    assert "commit_mode" in decision.advice
 
 
 class TestReadOnly:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any, get_args
@@ -14,7 +17,7 @@ from engross.flows import Aggregate
 from engross.governance import Knobs, Policy
 from engross.governance.knobs import CHECKS
 from engross.governance.policy_files import schema_text, shipped_policies
-from engross.governance.rules import DENIALS, Rules
+from engross.governance.rules import DENIALS, LONGEST_ADVICE, Rules
 from engross.replies import codes
 from tests.governance.people import call, call_by, nothing, principal, write_flow
 
@@ -97,6 +100,16 @@ def test_every_code_that_a_forbid_may_choose_is_there_in_order() -> None:
     assert re.findall("`([A-Z_]+)`", section) == list(DENIALS)
 
 
+def test_how_long_advice_may_be_is_there() -> None:
+    assert f"at most {LONGEST_ADVICE} characters" in PAGE
+
+
+def test_the_command_on_the_page_prints_the_schema() -> None:
+    _, *arguments = shlex.split(example("sh"))
+    shown = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+    assert shown.stdout == schema_text() + "\n"
+
+
 def test_the_example_of_knobs_is_read_as_the_page_says() -> None:
     knobs = Knobs.from_toml(example("toml"))
     assert knobs.approvals(3) == 2
@@ -119,6 +132,14 @@ class TestExamplePolicy:
         assert policy.may_call(call("agent", "agent"), write).denial == codes.PEOPLE_ONLY
         assert policy.may_call(call("agent", "agent"), read).verdict == "commit"
         assert policy.may_call(call("human", "contributor"), write).verdict == "commit"
+
+    def test_an_agent_that_changes_a_payee_hears_what_to_send(self, policy: Policy) -> None:
+        write = Aggregate("payees", "Payees").define("record", nothing, name="change-payee", effect="update")
+        silent = policy.may_call(call("agent", "agent"), write)
+        assert (silent.verdict, silent.because) == ("deny", ("house.payees-need-a-reason",))
+        assert silent.advice is not None
+        assert silent.advice in PAGE
+        assert policy.may_call(call("agent", "agent", reason="Ada asked."), write).verdict == "commit"
 
     def test_deleting_goes_through_a_review(self, policy: Policy) -> None:
         assert policy.judge(call("human", "admin"), write_flow(effect="delete"), 3, 1).verdict == "propose"

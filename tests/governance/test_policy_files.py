@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engross.governance import Grant, Knobs, Policy
+from engross.governance import Grant, Knobs, Policy, refusal
 from engross.governance.policy_files import shipped_policies
 from engross.governance.rules import Rules
 from engross.replies import Failed, codes, reply_of
@@ -136,6 +136,10 @@ BROKEN = {
     "a template": "permit (principal == ?principal, action, resource);",
     "a denial on a permit": '@denial("WRITE_DENIED") permit (principal, action, resource);',
     "a denial that is no code": '@denial("NO_WAY") forbid (principal, action, resource);',
+    "advice on a permit": '@advice("Go on.") permit (principal, action, resource);',
+    "advice that says nothing": '@advice(" ") forbid (principal, action, resource);',
+    "advice of several lines": '@advice("Send\\na reason.") forbid (principal, action, resource);',
+    "advice that is too long": f'@advice("{"x" * 201}") forbid (principal, action, resource);',
     "an id that is taken": '@id("call.read") permit (principal, action, resource);',
 }
 
@@ -159,10 +163,135 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert failure_of(tmp_path / "nowhere").code == codes.CONFIG_INVALID
 
 
-def test_what_the_policy_language_complains_about_is_noted_but_not_answered(folder: Folder) -> None:
-    failure = failure_of(folder(mine=BROKEN["an unknown attribute"]))
-    assert any("colour" in note for note in failure.__notes__)
-    assert "colour" not in str(reply_of(failure).data)
+def faults_of(folder: Path) -> list[dict[str, Any]]:
+    faults: list[dict[str, Any]] = reply_of(failure_of(folder)).data["faults"]
+    return faults
+
+
+FINE = """// Agnt, agregate and cal are only talked about here; so is "this.
+@id("mine.agregate") // Agnt;
+permit (principal is Agent, action == Action::"call", resource)
+when { resource.aggregate == "a;b" };
+
+"""
+MISSPELLED = {
+    "a kind of principal": ("forbid (principal is Agnt, action, resource);", 6, ["Agent"]),
+    "an attribute": (
+        '@id("x")\nforbid (principal, action, resource is Flow)\nwhen { resource.agregate };',
+        8,
+        ["aggregate"],
+    ),
+    "an action": ('forbid (\n  principal,\n  action == Action :: "cal",\n  resource);', 8, ["call"]),
+    "an effect": ('@id("x")\nforbit (principal, action, resource);', 7, ["forbid"]),
+    "a variable": ("forbid (principal, action, resource)\nunless { princpal.id };", 7, ["principal"]),
+    "a method": ('forbid (principal, action, resource)\nunless\n{ principal.roles.contain("x") };', 8, ["contains"]),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "meant"), MISSPELLED.values(), ids=MISSPELLED.keys())
+def test_a_misspelled_name_is_told_with_its_line_and_what_was_meant(
+    folder: Folder, text: str, line: int, meant: list[str]
+) -> None:
+    fault = faults_of(folder(mine=FINE + text))[0]
+    assert (fault["line"], fault["did_you_mean"][:1]) == (line, meant)
+
+
+UNREADABLE = {
+    "a bracket that is not closed": ("permit (principal,\naction,\nresource\n\n", 8),
+    "a semicolon that is missing": (
+        'permit (principal, action, resource)\n\n@id("b")\npermit (principal, action, resource);',
+        8,
+    ),
+    "a sign that is out of place": ("permit (principal, action, resource)\nwhen { 1 <\n< 2 }\n;", 8),
+    "another language's operator": ("permit (principal, action, resource)\nwhen { context.tier = 2 }\n;", 7),
+    "a quote that is not closed": ('permit (principal, action, resource)\nwhen { principal.id == "ada };\n// end', 7),
+    "a semicolon too many": ("permit (principal, action, resource);\n;", 7),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_what_is_not_cedar_is_told_with_the_line_where_it_stops_being_cedar(
+    folder: Folder, text: str, line: int
+) -> None:
+    (fault,) = faults_of(folder(mine=FINE + text + "\n"))
+    assert fault["line"] == line
+    assert fault["problem"]
+
+
+def test_everything_that_does_not_fit_is_told_policy_by_policy(folder: Folder) -> None:
+    text = """
+    @id("mine.types")
+    forbid (principal, action == Action::"call", resource) when { resource.tier == "3" };
+    permit (principal is Agent, action == Action::"approve", resource);
+    @id("mine.names") permit (principal is Robot, action, resource)
+    when { principal.shoe };
+    """
+    told = [(fault["policy"], fault["line"]) for fault in faults_of(folder(mine=text))]
+    assert told[:3] == [("mine.types", 3), ("mine.2", 4), ("mine.names", 5)]
+
+
+def test_no_more_is_told_than_somebody_reads(folder: Folder) -> None:
+    many = f"forbid (principal is {'Robot' * 200}, action, resource);\n" * 100
+    faults = faults_of(folder(mine=many))
+    assert len(faults) == 20
+    assert max(len(fault["problem"]) for fault in faults) == 300
+
+
+def test_a_broken_policy_does_not_tell_where_on_the_machine_it_is(folder: Folder) -> None:
+    for text in BROKEN.values():
+        own = folder(mine=text)
+        assert str(own) not in str(reply_of(failure_of(own)).data)
+
+
+class TestAdvice:
+    """What whoever is denied should do, said by whoever wrote the policy."""
+
+    REASON = """
+    @id("b.reason") @advice("Send a reason.")
+    forbid (principal is Agent, action in [Action::"call", Action::"commit", Action::"propose"], resource)
+    when { !resource.safe && !context.reason_given };
+    """
+
+    def test_it_is_in_the_decision_and_becomes_the_hint(self, folder: Folder) -> None:
+        policy, agent = Policy(folder(mine=self.REASON)), call("agent", "agent")
+        for decision in (policy.may_call(agent, write_flow()), policy.judge(agent, write_flow(), 2, 1)):
+            assert (decision.denial, decision.advice) == (codes.WRITE_DENIED, "Send a reason.")
+            heard = refusal(decision, "cards.update-card").data
+            assert heard is not None
+            assert heard["hint"] == "Send a reason."
+
+    def test_whoever_follows_it_is_allowed_and_hears_none(self, folder: Folder) -> None:
+        policy, agent = Policy(folder(mine=self.REASON)), call("agent", "agent", reason="Ada asked for it.")
+        assert policy.may_call(agent, write_flow()).advice is None
+        assert policy.judge(agent, write_flow(), 2, 1).advice is None
+
+    def test_it_goes_with_the_code_that_is_told(self, folder: Folder) -> None:
+        policy = Policy(folder(mine=self.REASON))
+        decision = policy.may_call(call("agent", "agent"), write_flow(people_only=True))
+        assert decision.because == ("b.reason", "people.only")
+        assert (decision.denial, decision.advice) == (codes.PEOPLE_ONLY, None)
+
+    def test_of_several_with_one_code_the_first_by_id_is_heard(self, folder: Folder) -> None:
+        others = """
+        @id("c.later") @advice("Wait.") forbid (principal, action, resource);
+        @id("a.silent") forbid (principal, action, resource);
+        """
+        policy = Policy(folder(mine=self.REASON + others))
+        assert policy.may_call(call("agent", "agent"), write_flow()).advice == "Send a reason."
+        assert policy.may_approve(call("human", "admin"), principal(id_="bob"), 1, ()).advice == "Wait."
+
+    @pytest.mark.parametrize(("mode", "advice"), [(None, None), ("direct", "Propose it.")])
+    def test_a_commit_that_may_be_proposed_is_denied_with_it_only_to_whoever_insists(
+        self, folder: Folder, mode: str | None, advice: str | None
+    ) -> None:
+        text = '@advice("Propose it.") forbid (principal, action == Action::"commit", resource);'
+        policy = Policy(folder(mine=text), Knobs(on_direct_denied="deny"))
+        decision = policy.judge(call("human", "curator", commit_mode=mode), write_flow(), 2, 1)
+        assert (decision.verdict, decision.advice) == ("deny" if advice else "propose", advice)
+
+    def test_the_longest_that_may_be_given_is_given_whole(self, folder: Folder) -> None:
+        text = f'@advice("{"ö" * 200}") forbid (principal, action, resource);'
+        assert Policy(folder(mine=text)).may_call(call("human", "admin"), read_flow()).advice == "ö" * 200
 
 
 class TestFailingClosed:

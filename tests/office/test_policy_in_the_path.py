@@ -229,6 +229,8 @@ def test_knobs_come_from_a_file_and_may_differ_by_tenant(offices: Offices, tmp_p
     strict = rover.as_("rover", "agent", ["agent"], tenant="strict")
     assert strict.shelf.add_book(title="Dune").message_key == "IDEMPOTENCY_KEY_REQUIRED"
     assert proposal_of(strict.shelf.add_book(title="Dune", client_request_id="with-a-key"))
+    person = rover.as_("ada", "human", ["curator"], tenant="strict")
+    assert person.shelf.add_book(title="Emma").message_key == "CREATED"
 
 
 def test_an_office_with_broken_knobs_stays_closed_and_names_the_place(offices: Offices, tmp_path: Path) -> None:

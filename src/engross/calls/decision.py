@@ -17,3 +17,4 @@ class Decision(NamedTuple):
     confirm: bool = False
     because: tuple[str, ...] = ()
     denial: str | None = None
+    advice: str | None = None

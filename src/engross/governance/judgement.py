@@ -77,7 +77,8 @@ def judged_call(answer: Answer, principal: Principal, flow: Flow, version: str) 
     """May the flow be called? The verdict `commit` stands for yes."""
     if answer.allowed:
         return Decision("commit", flow.tier, version, because=answer.because)
-    return denied(answer.denial or _call_denial(principal, flow), flow.tier, version, answer.because)
+    code = answer.denial or _call_denial(principal, flow)
+    return denied(code, flow.tier, version, answer.because, answer.advice)
 
 
 def judged_plan(commit: Answer, propose: Answer, context: Context, knobs: Knobs, tier: int, version: str) -> Decision:
@@ -89,12 +90,13 @@ def judged_plan(commit: Answer, propose: Answer, context: Context, knobs: Knobs,
         insists = context.commit_mode == "direct" and not asks_for_proposal(context)
         if insists and knobs.on_direct_denied == "deny":
             because = (*commit.because, "knob on_direct_denied")
-            return denied(codes.APPROVAL_REQUIRED, tier, version, because)
+            return denied(codes.APPROVAL_REQUIRED, tier, version, because, commit.advice)
         return Decision("propose", tier, version, knobs.approvals(tier), because=propose.because)
-    because = tuple(sorted({*(() if commit.allowed else commit.because), *propose.because}))
-    said = propose.denial or (None if commit.allowed else commit.denial)
+    refusals = [propose] if commit.allowed else [propose, commit]
+    because = tuple(sorted({policy for answer in refusals for policy in answer.because}))
+    told = max(refusals, key=lambda answer: (answer.denial is not None, answer.advice is not None))
     missing = codes.INSUFFICIENT_SCOPE if tier >= CRITICAL and not because else codes.WRITE_DENIED
-    return denied(said or missing, tier, version, because)
+    return denied(told.denial or missing, tier, version, because, told.advice)
 
 
 def judged_approval(answer: Answer, tier: int, version: str) -> Decision:
@@ -102,12 +104,12 @@ def judged_approval(answer: Answer, tier: int, version: str) -> Decision:
     if answer.allowed:
         return Decision("commit", tier, version, because=answer.because)
     missing = codes.WRITE_DENIED if answer.because else codes.INSUFFICIENT_SCOPE
-    return denied(answer.denial or missing, tier, version, answer.because)
+    return denied(answer.denial or missing, tier, version, answer.because, answer.advice)
 
 
-def denied(code: str, tier: int, version: str, because: tuple[str, ...]) -> Decision:
-    """A denial with its code."""
-    return Decision("deny", tier, version, because=because, denial=code)
+def denied(code: str, tier: int, version: str, because: tuple[str, ...], advice: str | None = None) -> Decision:
+    """A denial with its code, and what whoever wrote the policy advises."""
+    return Decision("deny", tier, version, because=because, denial=code, advice=advice)
 
 
 def refusal(decision: Decision, flow: str) -> Denied:
@@ -117,7 +119,8 @@ def refusal(decision: Decision, flow: str) -> Denied:
     required = _required(decision, code)
     known = {"flow": flow, "required": required}
     params = {name: known[name] for name in entry.params if name in known}
-    return Denied(code, params, data={"because": list(decision.because), "required": required, "hint": entry.advice})
+    hint = decision.advice or entry.advice
+    return Denied(code, params, data={"because": list(decision.because), "required": required, "hint": hint})
 
 
 def _required(decision: Decision, code: str) -> str:

@@ -13,12 +13,13 @@ import orjson
 
 from engross.replies import Failed, codes
 
+from .complaint import unfit, unreadable
 from .policy_files import policy_problem, schema_text
 
 if TYPE_CHECKING:
     from .cedar import PolicySet, Schema
 
-# What a forbid may be annotated with: @denial("..."). The first that applies is told.
+# What a forbid may be annotated with: @denial("..."). The first that applies is told, with its @advice("...").
 DENIALS = {
     "PEOPLE_ONLY": codes.PEOPLE_ONLY,
     "CALL_DENIED": codes.CALL_DENIED,
@@ -27,6 +28,7 @@ DENIALS = {
     "APPROVAL_REQUIRED": codes.APPROVAL_REQUIRED,
     "WRITE_DENIED": codes.WRITE_DENIED,
 }
+LONGEST_ADVICE = 200
 
 
 class EvaluationError(Exception):
@@ -39,15 +41,17 @@ class Rule(NamedTuple):
     id: str
     file: str
     denial: str | None
+    advice: str | None
     body: Mapping[str, Any]
 
 
 class Answer(NamedTuple):
-    """What the rules say about one action: allowed or not, by which of them, with which code if one says."""
+    """What the rules say about one action: allowed or not, by which of them, with which code and advice if one says."""
 
     allowed: bool
     because: tuple[str, ...]
     denial: str | None = None
+    advice: str | None = None
 
 
 class Entity(NamedTuple):
@@ -103,8 +107,15 @@ class Rules:
         if diagnostics.errors:
             raise Failed(codes.POLICY_ERROR) from EvaluationError("; ".join(diagnostics.errors))
         because = tuple(sorted(diagnostics.reasons))
-        said = {self._rules[id_].denial for id_ in because}
-        return Answer(allowed, because, next((code for code in DENIALS.values() if code in said), None))
+        return Answer(True, because) if allowed else self._refused(because)
+
+    def _refused(self, because: tuple[str, ...]) -> Answer:
+        """The first code counts; advice about another one would not lead past it."""
+        forbids = [self._rules[id_] for id_ in because]
+        said = {rule.denial for rule in forbids}
+        denial = next((code for code in DENIALS.values() if code in said), None)
+        advice = next((rule.advice for rule in forbids if rule.denial == denial and rule.advice), None)
+        return Answer(False, because, denial, advice)
 
 
 def _rules(file: str, text: str, schema: Schema) -> Iterator[Rule]:
@@ -112,14 +123,15 @@ def _rules(file: str, text: str, schema: Schema) -> Iterator[Rule]:
 
     try:
         parsed = orjson.loads(cedar.policies_to_json_str(text))
-    except ValueError as unreadable:
-        raise _noted(policy_problem(file, "this is not Cedar"), str(unreadable)) from None
+    except ValueError:
+        raise policy_problem(file, "this is not Cedar", faults=unreadable(text)) from None
     if parsed["templates"]:
         raise policy_problem(file, "templates decide nothing here: write the principal or resource out")
     names = {place: _id_of(body, file, number) for number, (place, body) in enumerate(_in_order(parsed))}
     _validate(file, text, schema, names)
     for place, body in _in_order(parsed):
-        yield Rule(names[place], file, _denial_of(body, file, names[place]), body)
+        id_ = names[place]
+        yield Rule(id_, file, _denial_of(body, file, id_), _advice_of(body, file, id_), body)
 
 
 def _in_order(parsed: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -139,21 +151,24 @@ def _denial_of(body: Mapping[str, Any], file: str, id_: str) -> str | None:
     return DENIALS[key]
 
 
+def _advice_of(body: Mapping[str, Any], file: str, id_: str) -> str | None:
+    annotations = body.get("annotations", {})
+    if "advice" not in annotations:
+        return None
+    advice: str = (annotations["advice"] or "").strip()
+    if body["effect"] != "forbid" or not 0 < len(advice) <= LONGEST_ADVICE or not advice.isprintable():
+        wanted = "@advice is for a forbid, and one line of plain text"
+        raise policy_problem(file, wanted, policy=id_, max_length=LONGEST_ADVICE)
+    return advice
+
+
 def _validate(file: str, text: str, schema: Schema, names: Mapping[str, str]) -> None:
     from . import cedar
 
     result = cedar.validate_policies(text, schema)
     if not result.validation_passed:
-        broken = sorted({names[error.policy_id] for error in result.errors if error.policy_id in names})
-        failure = policy_problem(file, "this does not fit engross.cedarschema", policies=broken)
-        raise _noted(failure, *(error.error for error in result.errors))
-
-
-def _noted(failure: Failed, *complaints: str) -> Failed:
-    """The failure with Cedar's own words, for the log and the operator; an answer never shows them."""
-    for complaint in complaints:
-        failure.add_note(complaint)
-    return failure
+        faults = unfit(text, result.errors, names)
+        raise policy_problem(file, "this does not fit engross.cedarschema", faults=faults)
 
 
 def _by_id(rules: Sequence[Rule]) -> dict[str, Rule]:
