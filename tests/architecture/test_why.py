@@ -122,10 +122,10 @@ def test_only_what_is_or_was_an_element_is_told_of(studio: Studio) -> None:
     assert (gone["is_deleted"], versions(gone)) == (True, [1])
 
 
-def test_an_aggregate_that_tells_nothing_is_refused_with_those_that_do(studio: Studio) -> None:
+def test_an_aggregate_that_there_is_not_is_refused_with_those_that_there_are(studio: Studio) -> None:
     studio.element("Orders")
     refused = studio.clara.record.why(of="Orders", aggregate="architectur")
     assert (refused.message_key, refused.data["field"]) == ("RECORD_NOT_FOUND", "aggregate")
     assert refused.data["suggestions"]["did_you_mean"] == ["architecture"]
     assert "architecture" in refused.data["suggestions"]["allowed_values"]
-    assert studio.clara.record.why(of="Orders", aggregate="record").data["field"] == "aggregate"
+    assert studio.clara.record.why(of="Orders", aggregate="record").data["field"] == "of"

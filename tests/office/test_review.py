@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from engross.calls import SURFACES, PrincipalType
+from engross.flows import Aggregate
 from engross.replies import Reply
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
@@ -199,10 +200,29 @@ def test_a_flow_that_is_gone_can_neither_be_approved_nor_brought_up_to_date(offi
     after = offices.open()
     gone = [{"what": "flow", "flow": "notes.add-note", "from": "1.0.0", "to": None}]
     assert show(after, proposal)["proposal"]["moved"] == gone
-    assert review(after, proposal, approval_token=token).message_key == "PLAN_DRIFT"
-    refused = after.proposals.rebase_proposal(proposal_id=proposal)
-    assert (refused.message_key, refused.data["moved"]) == ("PLAN_DRIFT", gone)
+    for refused in (
+        review(after, proposal, approval_token=token),
+        review(after, proposal),
+        after.proposals.rebase_proposal(proposal_id=proposal),
+    ):
+        assert (refused.message_key, refused.data["field"]) == ("UNKNOWN_OPERATION", "proposal_id")
+        assert (refused.data["moved"], refused.data["suggestions"].keys()) == (gone, {"hint"})
+    again = offices.open(Bench().notes)
+    assert show(again, proposal)["approval_token"]
     assert reject(after, proposal).ok
+
+
+def test_how_a_flow_comes_back_depends_on_where_it_was(offices: Offices) -> None:
+    before = offices.open(Bench().notes, domains="architecture").as_("scout", "agent", ["agent"])
+    element = {"type": "Node", "name": "Server"}
+    of_capability = proposal_of(before.notes.add_note(text="hello"))
+    of_domain = before.call("architecture.create-element", element).data["proposal"]["id"]
+    without, emptied = offices.open(), offices.open(Aggregate("notes", "Notes of another version"))
+    hints = {
+        review(office, proposal).data["suggestions"]["hint"]
+        for office, proposal in ((without, of_capability), (without, of_domain), (emptied, of_capability))
+    }
+    assert len(hints) == 3
 
 
 @pytest.mark.requirement("ARCH-28")

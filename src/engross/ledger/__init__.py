@@ -15,6 +15,7 @@ from .facts import (
     fields_touched,
     history,
     latest_facts,
+    stated_aggregates,
 )
 from .keys import (
     KEPT_DAYS,
@@ -84,5 +85,6 @@ __all__ = [
     "settled_position",
     "signed_by",
     "state_digest",
+    "stated_aggregates",
     "write_commit",
 ]

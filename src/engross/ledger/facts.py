@@ -293,6 +293,17 @@ def envelopes_about(reading: Reading, aggregate: str, subject: str) -> list[Fact
     return [fact_of(row) for row in rows]
 
 
+def stated_aggregates(reading: Reading) -> list[str]:
+    """The aggregates that have facts, by name. Each costs one look into the index, however many facts it has."""
+    found: list[str] = []
+    while rows := reading.rows(
+        "SELECT aggregate FROM facts WHERE tenant = :tenant AND aggregate > :last ORDER BY aggregate LIMIT 1",
+        {"last": found[-1] if found else ""},
+    ):
+        found.append(rows[0]["aggregate"])
+    return found
+
+
 def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int) -> set[str]:
     """Which fields of a subject were set behind a version."""
     return {field for fact in history(reading, aggregate, subject, after_version=since) for field in fact.fields}

@@ -50,6 +50,12 @@ def proof(fact: Fact, receipt: Mapping[str, Any]) -> dict[str, Any]:
     return {"position": fact.position, "facts_digest": receipt.get("facts_digest")}
 
 
+def worth_telling(versions: Sequence[int], limit: int) -> Sequence[int]:
+    """Of too many versions the newest, and the first of all if it is among them."""
+    newest = versions[-limit:]
+    return [versions[0], *newest[1:]] if versions[0] == 1 and len(newest) > 1 else newest
+
+
 def last_setters(reasons: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Which fact set each field last, of reasons in their order."""
     return {field: one["fact_id"] for one in reasons for field in one["fields"]}
@@ -69,6 +75,14 @@ def _reason(fact: Fact, receipt: Mapping[str, Any], wishes: Mapping[str, str]) -
         "payload": fact.payload,
         "erased": fact.payload is None,
         **responsibility(receipt, wishes),
+        "flow_version": receipt["flow_version"],
+        "plans": _plans(receipt),
         "receipt": proof(fact, receipt),
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+def _plans(receipt: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The flows whose plans were committed, each once, where the commit is that of a proposal."""
+    made_by = dict.fromkeys((plan["flow"], plan["version"]) for plan in receipt.get("plans", ()))
+    return [{"flow": flow, "version": version} for flow, version in made_by] or None

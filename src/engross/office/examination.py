@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import orjson
 
 from engross.calls import instant, now, parse_instant
-from engross.ledger import OfficeKey
+from engross.ledger import OfficeKey, stated_aggregates
 from engross.ledger.canonical import canonical
 from engross.ledger.merkle import merkle_root
 from engross.ledger.seals import LARGEST_SEAL, last_seal
@@ -83,6 +83,7 @@ def examine(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080) ->
         ("capabilities", lambda: _capabilities(settings)),
         ("store", lambda: _store(settings)),
         ("tables", lambda: _tables(settings)),
+        ("facts", lambda: _facts(settings)),
         ("seals", lambda: _seals(settings)),
         ("clock", lambda: _clock(settings)),
         ("tokens", lambda: _tokens(settings)),
@@ -204,6 +205,27 @@ def _only_unused_domains(known: Sequence[Migration], pending: Sequence[Migration
     """A built-in domain makes its tables when it is first used."""
     unused = {room for room in DOMAINS if all(step in pending for step in known if step.room == room)}
     return all(step.room in unused for step in pending)
+
+
+def _facts(settings: Settings) -> Outcome:
+    """That whoever stated what is on the record is there to account for it."""
+    if not _is_there(settings):
+        return Outcome("ok", "none yet")
+    with _opened(settings) as store:
+        stated = {one for name in store.tenants() for one in store.read(name, stated_aggregates)}
+    missing = sorted(stated.difference(catalogue_of(settings).namespaces))
+    if missing:
+        return Outcome(
+            "warn",
+            f"the ledger holds facts of {', '.join(missing)}, and this office was given no such aggregate",
+            _way_back(missing),
+        )
+    return Outcome("ok", f"of {', '.join(sorted(stated))}" if stated else "none yet")
+
+
+def _way_back(missing: Sequence[str]) -> str:
+    ways = {"ENGROSS_DOMAINS" if name in DOMAINS else "--capability or ENGROSS_CAPABILITIES" for name in missing}
+    return f"Without it their flows are missing: name what has them, by {' and '.join(sorted(ways))}."
 
 
 def _seals(settings: Settings) -> Outcome:

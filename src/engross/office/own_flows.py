@@ -1,15 +1,14 @@
 """Flows that span all domains: trying a write out, reading the ledger, erasing a subject."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
 from engross.flows import Aggregate, Described, Example, Flow, NoArguments, Semantics, nearest, shortened
-from engross.governance import NAMESPACE, Audience, audience_of, find_proposal, proposals_touching, seen_proposals
+from engross.governance import NAMESPACE, audience_of, find_proposal, proposals_touching, seen_proposals
 from engross.ledger import (
-    Fact,
     Reader,
     Unit,
     erase_subject,
@@ -21,23 +20,23 @@ from engross.ledger import (
     latest_facts,
     receipt_at,
 )
+from engross.ledger.reasons import Stated
 from engross.pipeline import Fittings, Request, Steps, walk
 from engross.replies import Failed, Invalid, Reply, codes
 from engross.store import Blobs, intend_erasure
 
 from .blob_flows import OWNER, STEPS, TABLE_NAMES, Vouching, add_blob_flows
-from .door.flows import may_see_tokens, require_keeper
+from .door.flows import require_keeper
 from .door.tokens import NAMESPACE as DOOR
 from .offers import offer_prompts, offer_resources
 from .references import named_by
+from .seen import seen_facts
 from .why import add_why
 
 PAGE = 100
 NOWHERE = 2**60
 MOST_LOOKED_AT = 1000
 """So many facts about a subject, or of a commit, tell whose it is: more are of one import, and alike."""
-NOBODY = ""
-"""Stands for an owner whom nobody knows."""
 
 
 class ValidateWrite(TypedDict):
@@ -187,48 +186,15 @@ def own_aggregate(fittings: Callable[[], Fittings], vouching: Callable[[], Vouch
     return record
 
 
-def _events(fittings: Fittings, reader: Reader, found: list[tuple[Fact, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The facts that this caller may see.
-
-    What there is to know about tokens is for whoever may list them; what belongs to one user, for that user and for
-    those who review, and so is a proposal about it, and what an aggregate stated that is no longer there to say whose
-    it is.
-    """
-    context = reader.context
-    if not may_see_tokens(fittings, context):
-        found = [(fact, receipt) for fact, receipt in found if fact.aggregate != DOOR]
-    known = {name for name in {fact.aggregate for fact, _ in found} if _is_there(fittings, name)}
-    seen = [(fittings.book.upcast(fact), receipt) for fact, receipt in found]
-    audience = audience_of(fittings.catalogue, context.principal)
-    if audience is not None:
-        hidden = _hidden_proposals(reader, audience, [fact for fact, _ in seen])
-        owners = [fittings.book.owner(fact) if fact.aggregate in known else NOBODY for fact, _ in seen]
-        seen = [
-            (fact, receipt)
-            for (fact, receipt), owner in zip(seen, owners, strict=True)
-            if (owner is None or owner in audience.ids) and (fact.aggregate, fact.subject) not in hidden
-        ]
-    return [fact.cloudevent(receipt) for fact, receipt in seen]
+def _events(fittings: Fittings, reader: Reader, found: Sequence[Stated]) -> list[dict[str, Any]]:
+    """The facts that this caller may see, as events."""
+    return [fact.cloudevent(receipt) for fact, receipt in seen_facts(fittings, reader, found)]
 
 
 def _is_others(fittings: Fittings, reader: Reader, position: int) -> bool:
     """Whether a commit stated facts, and none that this caller may see."""
     stated = facts_at(reader.reading, position, most=MOST_LOOKED_AT)
     return bool(stated) and not _events(fittings, reader, stated)
-
-
-def _hidden_proposals(reader: Reader, audience: Audience, facts: list[Fact]) -> set[tuple[str, str]]:
-    told = sorted({fact.subject for fact in facts if fact.aggregate == NAMESPACE})
-    seen = seen_proposals(reader, told, audience) if told else ()
-    return {(NAMESPACE, one) for one in told if one not in seen}
-
-
-def _is_there(fittings: Fittings, aggregate: str) -> bool:
-    """A domain that nobody has used so far joins now: it knows whose its facts are, and how old ones are read."""
-    try:
-        return fittings.catalogue.aggregate(aggregate) is not None
-    except Failed:
-        return False
 
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:

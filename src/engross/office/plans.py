@@ -11,6 +11,8 @@ from engross.ledger import Reader, Unit
 from engross.pipeline import Fittings, Performed, author_context, moved_since, perform
 from engross.replies import Invalid, codes
 
+from .built_in import DOMAINS
+
 Pieces = Mapping[int, Any]
 
 
@@ -37,12 +39,39 @@ def flow_of(fittings: Fittings, plan: StoredPlan) -> Flow:
     """The plan's flow, while there is one."""
     flow = fittings.catalogue.find(plan.flow)
     if flow is None:
-        raise Invalid(codes.PLAN_DRIFT, data={"moved": [flow_moved(plan, None)]})
+        raise _no_such_flow(fittings, plan)
     return flow
 
 
+def require_flows(fittings: Fittings, proposal: Proposal) -> None:
+    """Refuse a proposal with a flow that is not there: no other version of it could take its place."""
+    for plan in proposal.plans:
+        flow_of(fittings, plan)
+
+
+def _no_such_flow(fittings: Fittings, plan: StoredPlan) -> Invalid:
+    return Invalid(
+        codes.UNKNOWN_OPERATION,
+        {"operation": plan.flow},
+        field="proposal_id",
+        suggestions={"hint": _way_back(fittings, plan.flow.partition(".")[0])},
+        data={"moved": [flow_moved(plan, None)]},
+    )
+
+
+def _way_back(fittings: Fittings, aggregate: str) -> str:
+    """How a flow comes to be there again."""
+    if aggregate in fittings.catalogue.namespaces:
+        return (
+            f"{aggregate} no longer has this flow: open the office with a version that has it, or reject the proposal."
+        )
+    if aggregate in DOMAINS:
+        return f"This office was opened without the domain {aggregate}: name it in ENGROSS_DOMAINS."
+    return "Open the office with the capability that has it: --capability FILE, or ENGROSS_CAPABILITIES."
+
+
 def flow_moved(plan: StoredPlan, now: str | None) -> dict[str, Any]:
-    """That a plan was made by another version of its flow; None stands for a flow that is gone."""
+    """That a plan was made by another version of its flow; None stands for a flow that is not there."""
     return {"what": "flow", "flow": plan.flow, "from": plan.flow_version, "to": now}
 
 

@@ -127,7 +127,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         posture="direct",
         controls=CONTROLS,
         arguments=OneProposal,
-        refuses=[codes.PROPOSAL_STATE, codes.PROPOSAL_STALE],
+        refuses=[codes.PROPOSAL_STATE, codes.PROPOSAL_STALE, codes.UNKNOWN_OPERATION],
         examples=NOT_FOUND,
     )
     def rebase_proposal(unit: Unit, prepared: Prepared) -> Answer:
@@ -153,6 +153,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
         arguments=ReviewProposal,
         refuses=[
             *(codes.PROPOSAL_STATE, codes.PROPOSAL_STALE, codes.TOKEN_INVALID, codes.PLAN_DRIFT, codes.SELF_APPROVAL),
+            codes.UNKNOWN_OPERATION,
         ],
         examples=[
             Example("No such proposal", {**NOWHERE, "decision": "approve"}, reply="PROPOSAL_NOT_FOUND"),

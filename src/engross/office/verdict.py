@@ -13,7 +13,7 @@ from engross.replies import Invalid, codes
 
 from .approval import approval_binding, judged_today, may_decide
 from .carried_out import errand_key
-from .plans import Pieces, flows_moved, perform_plan
+from .plans import Pieces, flows_moved, perform_plan, require_flows
 from .rebase import rebase
 
 
@@ -46,6 +46,7 @@ def approve(fittings: Fittings, unit: Unit, proposal: Proposal, arguments: Mappi
     if today.verdict == "deny":
         raise refusal(today, unit.context.flow)
     allowed = may_decide(fittings, unit.context, proposal, today.tier)
+    require_flows(fittings, proposal)
     if "approval_token" not in arguments:
         # Nobody is shown a token for what has moved: that it has is what there is to say.
         _refuse_drift(fittings, unit, proposal)

@@ -2,27 +2,40 @@
 
 A domain tells it by a read flow whose name begins with `why-` and that takes a `ref`: an id or a name. Its answer
 names the `subject`, so that what is still proposed about it can be told as well; `subjects` are what the ledger calls
-it, where those are others. A refusal that is about the argument `field` comes from a domain that knows it. What no
-domain knows may be in a proposal.
+it, where those are others. A refusal that is about the argument `field` comes from a domain that knows it. Of all other
+aggregates the ledger tells what it holds about the subject of an id. What nobody knows may be in a proposal.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
-from engross.flows import Aggregate, Described, Example, Flow, nearest
+from engross.flows import Aggregate, Catalogue, Described, Example, Flow, nearest
+from engross.governance import audience_of
+from engross.ledger import Reader, stated_aggregates
 from engross.pipeline import Fittings, Request, Steps, walk
-from engross.replies import Invalid, Reply, codes
+from engross.pipeline.steps import Work, time_left
+from engross.replies import Invalid, Reply, codes, reply_of
+from engross.store import Reading
 
+from .account import account_of
 from .pending import only_proposed, undecided_about
 
 WHY = "why-"
-HINT = "Name an element or an entity by id, name or Type/Name, and a document by its path."
+HISTORY = "record.read-history"
+HINT = "Name an element or an entity by id, name or Type/Name, a document by its path, and anything else by its id."
 
 Refusals = list[tuple[str, Reply]]
 """What domains answered that do not tell, each with its namespace."""
+
+
+class Accounts(NamedTuple):
+    """What was found out about a subject, each with its aggregate, and what was refused."""
+
+    found: list[dict[str, Any]]
+    refusals: Refusals
 
 
 class Why(TypedDict):
@@ -49,38 +62,95 @@ def add_why(record: Aggregate, fittings: Callable[[], Fittings]) -> None:
 
 
 def _accounted(fittings: Fittings, context: Context, arguments: Why) -> Steps[Answer]:
-    found: list[dict[str, Any]] = []
-    refusals: Refusals = []
-    for flow in _asked(fittings.catalogue, arguments.get("aggregate")):
-        namespace = flow.aggregate.namespace
-        answer = yield from walk(fittings, Request.within(context, flow.ref, _question(flow, arguments)))
-        if answer.ok:
-            targets = [f"{namespace}/{one}" for one in answer.data.get("subjects", (answer.data["subject"],))]
-            proposals = yield from undecided_about(fittings, context, targets)
-            found.append({"aggregate": namespace, **answer.data, "proposals": proposals})
-        else:
-            refusals.append((namespace, answer))
+    of, aggregate, telling = arguments["of"], arguments.get("aggregate"), _telling(fittings.catalogue)
+    own = yield from _of_their_own(fittings, context, arguments, telling)
+    general = yield from _by_the_ledger(fittings, context, arguments, telling)
+    refusals = own.refusals + general.refusals
+    found = []
+    for one in own.found + general.found:
+        targets = [f"{one['aggregate']}/{subject}" for subject in one.get("subjects", (one["subject"],))]
+        found.append({**one, "proposals": (yield from undecided_about(fittings, context, targets))})
     ambiguous = _candidates(refusals)
     if not found and not ambiguous and not _about_field(refusals):
-        namespaces = [namespace for namespace, _ in refusals]
-        found = yield from only_proposed(fittings, context, arguments["of"], namespaces)
+        namespaces = fittings.catalogue.namespaces if aggregate is None else (aggregate,)
+        found = yield from only_proposed(fittings, context, of, namespaces)
     if not found:
-        raise _several(arguments["of"], ambiguous) if ambiguous else _unknown(arguments, refusals)
-    return Answer({"of": arguments["of"], "found": found, **({"ambiguous": ambiguous} if ambiguous else {})})
+        raise _several(of, ambiguous) if ambiguous else _unknown(arguments, refusals)
+    return Answer({"of": of, "found": found, **({"ambiguous": ambiguous} if ambiguous else {})})
 
 
-def _asked(catalogue: Iterable[Flow], aggregate: str | None) -> list[Flow]:
-    telling = [flow for flow in catalogue if flow.kind == "read" and flow.name.startswith(WHY)]
-    asked = [flow for flow in telling if aggregate in (None, flow.aggregate.namespace)]
-    if aggregate is not None and not asked:
-        raise _no_such_aggregate(aggregate, sorted({flow.aggregate.namespace for flow in telling}))
-    return asked
+def _telling(catalogue: Catalogue) -> list[Flow]:
+    """The flows by which domains give an account of their own."""
+    return [
+        flow for flow in catalogue if flow.kind == "read" and flow.name.startswith(WHY) and "ref" in flow.own_fields
+    ]
 
 
-def _no_such_aggregate(aggregate: str, telling: Sequence[str]) -> Invalid:
+def _of_their_own(fittings: Fittings, context: Context, arguments: Why, telling: Iterable[Flow]) -> Steps[Accounts]:
+    """What the domains say that give an account of their own."""
+    accounts = Accounts([], [])
+    for flow in telling:
+        namespace = flow.aggregate.namespace
+        if arguments.get("aggregate") in (None, namespace):
+            answer = yield from walk(fittings, Request.within(context, flow.ref, _question(flow, arguments)))
+            if answer.ok:
+                accounts.found.append({"aggregate": namespace, **answer.data})
+            else:
+                accounts.refusals.append((namespace, answer))
+    return accounts
+
+
+def _by_the_ledger(fittings: Fittings, context: Context, arguments: Why, telling: Iterable[Flow]) -> Steps[Accounts]:
+    """What the ledger says about the subject of an id, of the aggregates that give no account of their own."""
+    aggregate, told = arguments.get("aggregate"), {flow.aggregate.namespace for flow in telling}
+    if aggregate in told:
+        return Accounts([], [])
+
+    def look(reading: Reading) -> Accounts:
+        reader = Reader(reading, context)
+        stated = stated_aggregates(reading)
+        if aggregate is not None:
+            _require_known(fittings, reader, aggregate, stated)
+        asked = [one for one in stated if one not in told and aggregate in (None, one)]
+        return _looked_up(fittings, reader, arguments, asked if _may_read_history(fittings, context) else ())
+
+    accounts: Accounts = yield Work(
+        fittings.workers,
+        lambda: fittings.store.read(context.tenant, look, timeout=time_left(context)),
+        context.deadline or 0.0,
+    )
+    return accounts
+
+
+def _may_read_history(fittings: Fittings, context: Context) -> bool:
+    """Who may not read histories is told none by another name."""
+    return fittings.policy.may_call(context, fittings.catalogue.flow(HISTORY)).verdict != "deny"
+
+
+def _looked_up(fittings: Fittings, reader: Reader, arguments: Why, asked: Iterable[str]) -> Accounts:
+    accounts = Accounts([], [])
+    for namespace in asked:
+        try:
+            told = account_of(fittings, reader, namespace, arguments["of"], arguments.get("field"))
+        except Invalid as refused:
+            accounts.refusals.append((namespace, reply_of(refused)))
+        else:
+            accounts.found.extend([told] if told else [])
+    return accounts
+
+
+def _require_known(fittings: Fittings, reader: Reader, aggregate: str, stated: Sequence[str]) -> None:
+    """Refuse an aggregate that there is not. What one stated that is not there now, only those see who see all."""
+    sees_all = audience_of(fittings.catalogue, reader.context.principal) is None
+    known = sorted({*fittings.catalogue.namespaces, *(stated if sees_all else ())})
+    if aggregate not in known:
+        raise _no_such_aggregate(aggregate, known)
+
+
+def _no_such_aggregate(aggregate: str, known: Sequence[str]) -> Invalid:
     suggestions = {
-        "did_you_mean": nearest(aggregate, telling),
-        "allowed_values": telling,
+        "did_you_mean": nearest(aggregate, known),
+        "allowed_values": known,
         "hint": "Leave it out to ask all of them.",
     }
     told = {"kind": "aggregate", "id": aggregate[:80]}

@@ -18,8 +18,8 @@ from tests.surfaces.cli.conftest import SHELF
 from tests.surfaces.cli.shell import COMMAND, Done, Shell, plain, run
 
 CHECKS = [
-    *("python", "sqlite", "data folder", "disk", "key", "policies", "capabilities", "store", "tables", "seals"),
-    *("clock", "tokens", "redis", "port"),
+    *("python", "sqlite", "data folder", "disk", "key", "policies", "capabilities", "store", "tables", "facts"),
+    *("seals", "clock", "tokens", "redis", "port"),
 ]
 
 
@@ -167,6 +167,21 @@ def test_steps_that_are_pending_are_a_warning_or_a_failure_as_the_settings_say(o
     assert (done.code, checks["tables"]) == (0, "warn")
     done, checks = examined("--data", office, "--capability", SHELF, env={"ENGROSS_MIGRATE": "no"})
     assert (done.code, checks["tables"]) == (1, "fail")
+
+
+@pytest.mark.requirement("ECO-03")
+def test_facts_of_an_aggregate_that_is_not_there_are_a_warning(shell: Shell, port: int) -> None:
+    assert shell.run("shelf", "add-book", "--title", "Dune", "--json").code == 0
+    done = run("doctor", "--port", port, "--json", *shell.here)
+    (facts,) = (check for check in done.json["checks"] if check["check"] == "facts")
+    assert (done.code, facts["status"]) == (0, "warn")
+    assert "shelf" in facts["what"]
+    assert "--capability" in facts["advice"]
+    assert shell.run("memory", "ingest", SHELF, "--no-interpret").code == 0
+    done = shell.run("doctor", "--port", port, "--json", env={"ENGROSS_DOMAINS": "documents"})
+    (facts,) = (check for check in done.json["checks"] if check["check"] == "facts")
+    assert (facts["status"], "memory" in facts["what"], "shelf" in facts["what"]) == ("warn", True, False)
+    assert "ENGROSS_DOMAINS" in facts["advice"]
 
 
 @pytest.mark.requirement("ECO-03")

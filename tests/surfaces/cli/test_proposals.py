@@ -9,7 +9,7 @@ import pytest
 from engross.calls import Principal
 from engross.surfaces.client import Client, connect
 from tests.surfaces.cli.conftest import SHELF
-from tests.surfaces.cli.shell import Shell, Terminal
+from tests.surfaces.cli.shell import Shell, Terminal, run
 
 
 def scout(shell: Shell) -> Client:
@@ -168,3 +168,11 @@ def test_what_an_agent_wrote_cannot_fool_a_terminal(local: Shell, tmp_path: Path
     assert person.end() == 0
     assert text not in person.shown.replace("\r\n", "\n")
     assert text.encode("unicode_escape").decode() in person.shown
+
+
+def test_without_the_capability_of_its_flow_a_proposal_is_refused_as_that(shell: Shell) -> None:
+    proposal = proposed(shell)
+    refused = run("proposals", "approve", proposal, "--yes", "--json", *shell.here)
+    assert (refused.code, refused.key) == (2, "UNKNOWN_OPERATION")
+    assert "shelf.add-book" in run("proposals", "show", proposal, *shell.here).out.splitlines()[-1]
+    assert shell.run("proposals", "approve", proposal, "--yes", "--json").code == 0

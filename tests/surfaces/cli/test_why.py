@@ -121,3 +121,10 @@ def test_a_document_that_was_erased_is_told_as_that(local: Shell, tmp_path: Path
     assert "(gone)" in told
     assert "erased: true" in told
     assert "DRAFT" not in told
+
+
+def test_a_book_of_a_domain_of_ones_own_is_told_by_its_id(shell: Shell) -> None:
+    book = done(shell.run("shelf", "add-book", "--title", "Dune", "--reason", "A classic", "--json")).json["book"]["id"]
+    told = done(shell.run("why", book)).out
+    for part in (f"shelf {book}\n", "BookAdded", "title: Dune", "flow: shelf.add-book 1.0.0", "A classic", "receipt"):
+        assert part in told

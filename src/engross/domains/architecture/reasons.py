@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from engross.flows import nearest
 from engross.ledger import Fact, Reader, facts_about
 from engross.ledger.facts import envelopes_about, facts_of_versions
-from engross.ledger.reasons import reasons_of
+from engross.ledger.reasons import reasons_of, worth_telling
 from engross.replies import Invalid, codes
 
 from .checks import NAMESPACE
@@ -41,7 +41,7 @@ def reasons(reader: Reader, arguments: Arguments) -> dict[str, Any]:
     if field is not None and not told:
         raise _no_such_field(subject, field, facts, element)
     versions = [one.fact.version for one in told]
-    stated = facts_of_versions(reader.reading, NAMESPACE, subject, _worth_telling(versions, limit))
+    stated = facts_of_versions(reader.reading, NAMESPACE, subject, worth_telling(versions, limit))
     answer = {
         "element": element,
         "subject": subject,
@@ -53,12 +53,6 @@ def reasons(reader: Reader, arguments: Arguments) -> dict[str, Any]:
         "relationships": relationships_of(reader, [subject], most=limit),
     }
     return cited(reader, element["model_id"] if element else None, answer, [element] if element else [])
-
-
-def _worth_telling(versions: Sequence[int], limit: int) -> Sequence[int]:
-    """The newest, and the first of all if it is among them."""
-    newest = versions[-limit:]
-    return [versions[0], *newest[1:]] if versions[0] == 1 and len(newest) > 1 else newest
 
 
 def _setting(reader: Reader, facts: Sequence[Fact], field: str) -> list[Told]:

@@ -150,7 +150,9 @@ def _show_whole(answer: Reply) -> None:
     print_diff(answer.data["diff_text"])
     # What has no preview calls another system: nothing of ours will differ, so the arguments are what there is to see.
     print_fields({one["operation"]: one["arguments"] for one in proposal["operations"] if not one["preview"]})
-    if proposal["stale"]:
+    if missing := [one["flow"] for one in proposal["moved"] if one.get("what") == "flow" and one["to"] is None]:
+        say(f"This office was opened without {', '.join(missing)}.", style="yellow")
+    elif proposal["stale"]:
         say("What it builds on has changed: bring it up to date with rebase-proposal.", style="yellow")
 
 

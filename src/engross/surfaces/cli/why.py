@@ -21,7 +21,10 @@ SHOWN_OF_PAYLOAD = 12
 def why(
     place: Place,
     of: Annotated[
-        str, typer.Argument(metavar="WHAT", help="An element, an entity or a document, by its id, name or path.")
+        str,
+        typer.Argument(
+            metavar="WHAT", help="An element, an entity or a document by its id, name or path; anything else by its id."
+        ),
     ],
     field: Annotated[str | None, typer.Option(help="Only what set this field.")] = None,
     aggregate: Annotated[str | None, typer.Option(help="Only ask this aggregate.")] = None,
@@ -88,7 +91,8 @@ def _show_reason(reason: Mapping[str, Any]) -> None:
         _there(
             by=_somebody(reason.get("by")),
             noticed_by=_somebody(reason.get("noticed_by")),
-            flow=reason["flow"],
+            flow=_flow(reason["flow"], reason.get("flow_version")),
+            planned=", ".join(_flow(plan["flow"], plan["version"]) for plan in reason.get("plans", ())) or None,
             reason=reason.get("reason"),
             source=_source(reason),
             read_at={name: _span(span) for name, span in reason.get("spans", {}).items()} or None,
@@ -122,6 +126,10 @@ def _place(paragraph: Mapping[str, Any]) -> str:
 def _shortened(text: str) -> str:
     lines = text.splitlines()
     return text if len(lines) <= SHOWN_OF_PAYLOAD else "\n".join([*lines[:SHOWN_OF_PAYLOAD], "…"])
+
+
+def _flow(ref: str, version: str | None) -> str:
+    return ref if version is None else f"{ref} {version}"
 
 
 def _somebody(who: Mapping[str, Any] | None) -> str | None:
