@@ -17,6 +17,7 @@ from .facts import (
     latest_facts,
     stated_aggregates,
 )
+from .keyring import RESTORED, restored_in
 from .keys import (
     KEPT_DAYS,
     StoredKey,
@@ -31,7 +32,7 @@ from .keys import (
 from .moments import position_at, settled_position
 from .rebuild import rebuild_state, state_digest
 from .receipts import Receipt, latest_receipts, receipt_at, receipt_for, receipts_between
-from .seals import Seal, has_unsealed, last_seal, seal_receipts
+from .seals import Seal, has_unsealed, is_restored, last_seal, seal_receipts
 from .signing import OfficeKey, signed_by
 from .tables import LEDGER_ROOM
 from .unit import Reader, State, Unit
@@ -41,6 +42,7 @@ __all__ = [
     "KEPT_DAYS",
     "LEDGER_ROOM",
     "REACHED",
+    "RESTORED",
     "Fact",
     "FactBook",
     "OfficeKey",
@@ -67,6 +69,7 @@ __all__ = [
     "history",
     "is_erased",
     "is_erased_subject",
+    "is_restored",
     "key_row",
     "keyed_digest",
     "keys",
@@ -81,6 +84,7 @@ __all__ = [
     "receipt_for",
     "receipts_between",
     "release_key",
+    "restored_in",
     "seal_receipts",
     "settled_position",
     "signed_by",

@@ -37,15 +37,30 @@ class Checkpoint:
     def load(cls, path: Path) -> Checkpoint:
         """The checkpoint in a file."""
         try:
-            data = orjson.loads(path.read_bytes())
-            pins = {tenant: Pin(**pin) for tenant, pin in data.items()}
-        except (OSError, ValueError, TypeError, AttributeError) as error:
-            raise Invalid(codes.BACKUP_INVALID, {"problem": "the file holds no checkpoint"}) from error
+            return cls.from_json(path.read_bytes())
+        except OSError as error:
+            raise _none_there() from error
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Checkpoint:
+        """The checkpoint that `as_json` wrote."""
+        try:
+            pins = {tenant: Pin(**pin) for tenant, pin in orjson.loads(text).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise _none_there() from error
         return cls(MappingProxyType(pins))
+
+    def as_json(self) -> bytes:
+        """The checkpoint as it is kept in a file."""
+        data = {tenant: asdict(pin) for tenant, pin in self.pins.items()}
+        return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
     def save(self, path: Path) -> None:
         """Write the checkpoint, whole or not at all."""
-        data = {tenant: asdict(pin) for tenant, pin in self.pins.items()}
-        staged = stage(path, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        staged = stage(path, self.as_json())
         os.chmod(staged, 0o644)
         put_in_place(staged, path)
+
+
+def _none_there() -> Invalid:
+    return Invalid(codes.BACKUP_INVALID, {"problem": "the file holds no checkpoint"})

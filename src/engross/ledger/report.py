@@ -29,7 +29,14 @@ FindingKind = Literal[
     "out_of_order",
     "unreadable",
 ]
-UnknownKind = Literal["cut_off_tail", "tail_since_checkpoint", "unsealed_receipts", "key_from_store"]
+UnknownKind = Literal[
+    "cut_off_tail",
+    "tail_since_checkpoint",
+    "unsealed_receipts",
+    "handed_over",
+    "own_key_unused",
+    "key_from_store",
+]
 KeySource = Literal["given", "checkpoint", "store"]
 MOST_LISTED = 1000
 
@@ -54,6 +61,15 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Tenure:
+    """A key, and the seals that were made with it until another key took over."""
+
+    public_key: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Chain:
     """One tenant's part of the ledger, counted. `sealed` and `unsealed` are receipts."""
 
@@ -64,6 +80,7 @@ class Chain:
     sealed: int = 0
     unsealed: int = 0
     last_digest: str | None = None
+    keys: tuple[Tenure, ...] = ()
 
 
 class Findings:
@@ -118,7 +135,7 @@ class Report:
         if not self.ok or self.public_key is None:
             raise ValueError("only a ledger that verifies, and has a seal, makes a checkpoint")
         pins = {
-            tenant: Pin(chain.seals, chain.last_digest, chain.sealed, self.public_key)
+            tenant: Pin(chain.seals, chain.last_digest, chain.sealed, chain.keys[-1].public_key)
             for tenant, chain in self.chains.items()
             if chain.last_digest is not None
         }
@@ -127,14 +144,17 @@ class Report:
     def as_data(self) -> dict[str, Any]:
         """The report as plain data."""
         total = asdict(self.total)
-        del total["last_digest"]
+        del total["last_digest"], total["keys"]
         return {
             "verified": self.ok,
             "findings": [asdict(finding) for finding in self.findings],
             "unlisted_findings": self.unlisted_findings,
             "unknown": [asdict(unknown) for unknown in self.unknown],
             "counts": total,
-            "tenants": {tenant: asdict(chain) for tenant, chain in self.chains.items()},
+            "tenants": {
+                tenant: {**asdict(chain), "keys": [asdict(tenure) for tenure in chain.keys]}
+                for tenant, chain in self.chains.items()
+            },
             "public_key": self.public_key,
             "key_source": self.key_source,
         }

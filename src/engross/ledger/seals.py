@@ -15,6 +15,7 @@ import orjson
 from engross.store import Reading, Transaction
 
 from .canonical import canonical
+from .checkpoint import Checkpoint
 from .merkle import merkle_root
 from .signing import OfficeKey
 
@@ -51,7 +52,15 @@ def has_unsealed(reading: Reading) -> bool:
     return bool(reading.rows(sql, {"upto": last.body["upto"] if last else 0}))
 
 
-def seal_receipts(transaction: Transaction, key: OfficeKey, now: str) -> Seal | None:
+def is_restored(seal: Seal, restored: Checkpoint | None) -> bool:
+    """Whether a seal is the one with which a chain ended when the office was restored without its key."""
+    pin = restored.pins.get(seal.body["tenant"]) if restored else None
+    return pin is not None and (seal.number, seal.digest) == (pin.seal, pin.digest)
+
+
+def seal_receipts(
+    transaction: Transaction, key: OfficeKey, now: str, restored: Checkpoint | None = None
+) -> Seal | None:
     """Seal what is settled and not yet sealed. None when there is nothing, or another process is at it."""
     if not transaction.claim("seal"):
         return None
@@ -76,6 +85,8 @@ def seal_receipts(transaction: Transaction, key: OfficeKey, now: str) -> Seal | 
         "time": now,
         "key": key.public,
     }
+    if last and last.body["key"] != key.public and is_restored(last, restored):
+        body["takes_over"] = last.body["key"]
     text = canonical(body)
     seal = Seal(body["number"], sha256(text).hexdigest(), key.sign(text), body)
     transaction.execute(

@@ -10,13 +10,15 @@ from typing import Protocol
 from zipfile import is_zipfile
 
 from engross.replies import Failed, Invalid, codes
-from engross.store.archive import Archive, file_of
+from engross.store.archive import KEYS, Archive, file_of
 from engross.store.opening import is_postgres
 from engross.store.port import Row
 from engross.store.snapshot import Snapshot, Table, snapshot_at
 from engross.store.target import unusable
 
+from .checkpoint import Checkpoint
 from .facts import COLUMNS
+from .keyring import RESTORED, Keyring, keyring_in
 from .report import Findings
 
 FACTS = Table("facts", tuple(COLUMNS.split(", ")), ("tenant", "position", "ordinal"))
@@ -29,7 +31,9 @@ DATABASE = "office.db"
 class Source(Protocol):
     """The ledger's rows, tenant by tenant, each table in the order of its key."""
 
-    public_key: str | None
+    @property
+    def keyring(self) -> Keyring:
+        """What it says about the keys of its seals."""
 
     def tenants(self) -> list[str]:
         """Everybody who has rows, in order."""
@@ -50,10 +54,9 @@ class Source(Protocol):
 class StoreSource:
     """A store, read without changing anything, whether or not an office has it open."""
 
-    public_key: str | None = None
-
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: Snapshot, keyring: Keyring) -> None:
         self._snapshot = snapshot
+        self.keyring = keyring
 
     def tenants(self) -> list[str]:
         """Everybody who has rows, in order."""
@@ -83,7 +86,7 @@ class BackupSource:
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
-        self.public_key = archive.manifest.public_key
+        self.keyring = Keyring(signer=archive.manifest.public_key, restored=_restored(archive))
         self._streams = {table.name: Stream(self._rows(table)) for table in LEDGER}
 
     def tenants(self) -> list[str]:
@@ -170,11 +173,24 @@ def noted(findings: Findings, tenant: str | None) -> Iterator[None]:
         findings.add("unreadable", tenant, str(error.params.get("problem", "the rows cannot be read")))
 
 
-def source_at(location: str | Path) -> Source:
+def source_at(location: str | Path, keys: Path | None = None) -> Source:
     """The source at an office's data folder, a SQLite file, a backup file or a PostgreSQL address."""
+    keyring = keyring_in(keys) if keys else Keyring()
     if is_postgres(location):
-        return StoreSource(snapshot_at(location))
+        return StoreSource(snapshot_at(location), keyring)
     path = Path(location)
     if path.is_file() and is_zipfile(path):
         return BackupSource(Archive(path))
-    return StoreSource(snapshot_at(path / DATABASE if path.is_dir() else path))
+    if path.is_dir():
+        return StoreSource(snapshot_at(path / DATABASE), keyring if keys else keyring_in(path / KEYS))
+    return StoreSource(snapshot_at(path), keyring)
+
+
+def _restored(archive: Archive) -> Checkpoint | None:
+    name = f"{KEYS}/{RESTORED}"
+    if name not in archive.manifest.files:
+        return None
+    try:
+        return Checkpoint.from_json(b"".join(archive.chunks(name)))
+    except Invalid:
+        return None

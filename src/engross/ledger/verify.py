@@ -7,15 +7,15 @@ Per tenant, three streams are read side by side, in the order of their keys:
     seals       each against its signature and the seal before it, and the root over the receipts since
 
 Whoever holds the store can rewrite everything in it that is not sealed, and can cut off its end: seals show the
-first only for what they cover, and a checkpoint kept elsewhere shows the second. The report says what it could not
-know.
+first only for what they cover, and a checkpoint kept elsewhere shows the second. Which keys count is a matter of
+trust, and has a module of that name. The report says what it could not know.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,11 @@ from .checkpoint import Checkpoint, Pin
 from .factbook import ERASED
 from .facts import fact_of
 from .merkle import MerkleTree
-from .report import Chain, FindingKind, Findings, KeySource, Report, Unknown
+from .report import Chain, FindingKind, Findings, Report, Tenure, Unknown
 from .signing import signed_by
 from .source import FACTS, RECEIPTS, SEALS, Source, noted, source_at
 from .subjects import Subjects
+from .trust import Trust
 
 __all__ = ["Checkpoint", "Report", "Source", "source_at", "verify"]
 
@@ -55,17 +56,23 @@ DIGEST = re.compile(r"[0-9a-f]{64}")
 def verify(
     source: str | Path | Source,
     *,
-    public_key: str | None = None,
+    public_key: str | Collection[str] | None = None,
     checkpoint: Checkpoint | None = None,
     tenant: str | None = None,
+    keys: Path | None = None,
 ) -> Report:
-    """Verify the ledger of all tenants, or of one, in a data folder, a database or a backup."""
+    """Verify the ledger of all tenants, or of one, in a data folder, a database or a backup.
+
+    `public_key` is the key, or all the keys, that count. `keys` is the folder with the office's own key, where that is
+    not in the data folder that is verified.
+    """
+    given = [public_key] if isinstance(public_key, str) else list(public_key or ())
     if not isinstance(source, (str, Path)):
-        return Verification(source, public_key, checkpoint, tenant).run()
+        return Verification(source, given, checkpoint, tenant).run()
     while True:
-        opened = source_at(source)
+        opened = source_at(source, keys)
         try:
-            report = Verification(opened, public_key, checkpoint, tenant).run()
+            report = Verification(opened, given, checkpoint, tenant).run()
             if not opened.disturbed():
                 return report
         except Failed:
@@ -75,26 +82,19 @@ def verify(
             opened.close()
 
 
-@dataclass(slots=True)
-class Key:
-    """The key that seals must be signed with; the first seal's own if nobody named one."""
-
-    public: str | None
-    source: KeySource | None
-
-
 class Verification:
     """One run over one source."""
 
     def __init__(
-        self, source: Source, public_key: str | None, checkpoint: Checkpoint | None, tenant: str | None
+        self, source: Source, given: Collection[str], checkpoint: Checkpoint | None, tenant: str | None
     ) -> None:
         self._source = source
-        self._pins = dict(checkpoint.pins) if checkpoint else {}
+        pinned = checkpoint or source.keyring.restored
+        self._pins = dict(pinned.pins) if pinned else {}
         self._given_checkpoint = checkpoint is not None
         self._tenant = tenant
         self._findings = Findings()
-        self._key = self._first_key(public_key)
+        self._trust = Trust(given, checkpoint, source.keyring)
 
     def run(self) -> Report:
         """Read everything there is, once."""
@@ -105,27 +105,19 @@ class Verification:
         if self._tenant is None:
             for name in sorted(self._pins.keys() - chains.keys()):
                 self._findings.add("cut_off", name, "the checkpoint knows this tenant, and nothing of it is left")
+        self._trust.judge(chains, self._findings)
         self._source.finish(self._findings, whole=self._tenant is None)
         return Report(
             findings=tuple(self._findings.listed),
             unlisted_findings=self._findings.unlisted,
             unknown=tuple(self._unknown(chains)),
             chains=chains,
-            public_key=self._key.public,
-            key_source=self._key.source,
+            public_key=self._trust.public_key(chains),
+            key_source=self._trust.source(chains),
         )
 
-    def _first_key(self, given: str | None) -> Key:
-        if given is not None:
-            return Key(given, "given")
-        if self._pins:
-            return Key(next(iter(self._pins.values())).public_key, "checkpoint")
-        if self._source.public_key is not None:
-            return Key(self._source.public_key, "store")
-        return Key(None, None)
-
     def _chain(self, tenant: str) -> Chain:
-        walk = Walk(self._source, tenant, self._key, self._pins.get(tenant), self._findings)
+        walk = Walk(self._source, tenant, self._trust, self._pins.get(tenant), self._findings)
         try:
             with noted(self._findings, tenant):
                 walk.run()
@@ -146,20 +138,16 @@ class Verification:
                 "unsealed_receipts",
                 f"{unsealed} receipts are not sealed yet: whoever holds the store could have rewritten them",
             )
-        if self._key.source == "store":
-            yield Unknown(
-                "key_from_store",
-                "the key came from the store itself: whoever holds the store could have signed everything anew",
-            )
+        yield from self._trust.unknown(chains)
 
 
 class Walk:
     """The verification of one tenant."""
 
-    def __init__(self, source: Source, tenant: str, key: Key, pin: Pin | None, findings: Findings) -> None:
+    def __init__(self, source: Source, tenant: str, trust: Trust, pin: Pin | None, findings: Findings) -> None:
         self.chain = Chain()
         self._tenant = tenant
-        self._key = key
+        self._trust = trust
         self._pin = pin
         self._findings = findings
         self._facts = Ahead(source.rows(FACTS, tenant))
@@ -284,14 +272,31 @@ class Walk:
         return body
 
     def _signature(self, row: Row, text: str, body: Mapping[str, Any]) -> None:
-        named = body.get("key")
-        if self._key.public is None and isinstance(named, str):
-            self._key.public, self._key.source = named, "store"
-        key = self._key.public or ""
-        if named != key:
-            self._note("seal_by_other_key", "a seal was made with another key", row)
-        elif not SIGNATURE.fullmatch(row["signature"]) or not signed_by(key, text.encode(), row["signature"]):
+        key, takes_over = body.get("key"), body.get("takes_over")
+        if takes_over is not None and (not self.chain.keys or takes_over != self.chain.keys[-1].public_key):
+            self._note("chain_broken", "a seal takes over from a key that did not make the one before it", row)
+        if not isinstance(key, str) or not self._may_follow(key, takes_over):
+            self._note("seal_by_other_key", f"a seal was made with the key {key}, which was not to make it", row)
+            return
+        self._extend_tenure(key, row["number"])
+        if not SIGNATURE.fullmatch(row["signature"]) or not signed_by(key, text.encode(), row["signature"]):
             self._note("seal_unsigned", "a seal's signature is not that of its key", row)
+
+    def _may_follow(self, key: str, takes_over: object) -> bool:
+        """Whether a key made the seal before, or takes over from the one that did. It cannot come back later on."""
+        if not self.chain.keys or key == self.chain.keys[-1].public_key:
+            return True
+        if any(key == tenure.public_key for tenure in self.chain.keys):
+            return False
+        before = self.chain.keys[-1].public_key
+        return takes_over == before or {key, before} <= self._trust.named
+
+    def _extend_tenure(self, key: str, number: int) -> None:
+        *earlier, last = self.chain.keys or (Tenure(key, number, number),)
+        if last.public_key != key:
+            earlier.append(last)
+            last = Tenure(key, number, number)
+        self.chain = replace(self.chain, keys=(*earlier, replace(last, last=number)))
 
     def _compare(self, seal: Mapping[str, Any]) -> None:
         """Hold the receipts since the last seal against what the seal says of them."""

@@ -13,6 +13,7 @@ from threading import Event, Thread
 
 from engross.calls import Context, present
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
+from engross.ledger.checkpoint import Checkpoint
 from engross.pipeline import Fittings, drive, take_up_errands
 from engross.store import (
     Arrivals,
@@ -39,6 +40,7 @@ class Housekeeping:
         key: OfficeKey,
         seconds: float,
         *,
+        restored: Checkpoint | None,
         expire: Callable[[str], None],
         acting_for: Callable[[str], Context],
         arrivals: Arrivals,
@@ -46,6 +48,7 @@ class Housekeeping:
         self._fittings = fittings
         self._key = key
         self._seconds = seconds
+        self._restored = restored
         self._expire = expire
         self._acting_for = acting_for
         self._arrivals = arrivals
@@ -107,7 +110,7 @@ class Housekeeping:
         return sealed
 
     def _seal_some(self, transaction: Transaction) -> Seal | None:
-        return seal_receipts(transaction, self._key, present(self._fittings.clock))
+        return seal_receipts(transaction, self._key, present(self._fittings.clock), self._restored)
 
     def _tidy(self, tenant: str) -> None:
         self._purge(tenant)

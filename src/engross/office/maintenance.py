@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engross.ledger import OfficeKey
+from engross.ledger import RESTORED, OfficeKey, restored_in
 from engross.ledger.checkpoint import Checkpoint
 from engross.ledger.verify import verify
 from engross.replies import Invalid, Reply, codes, reply
 from engross.store import Migration
-from engross.store.archive import Manifest, back_up, restore
+from engross.store.archive import KEYS, Archive, Manifest, back_up, restore
 from engross.store.opening import bring_up_to_date, engine_at
 
 from .capabilities import catalogue_of
@@ -27,20 +28,23 @@ PUBLIC_KEY = re.compile(r"[0-9a-fA-F]{64}")
 
 
 def verify_ledger(
-    source: Settings | Path, *, checkpoint: Path | None, public_key: str | None, save_checkpoint: Path | None
+    source: Settings | Path, *, checkpoint: Path | None, public_key: Collection[str], save_checkpoint: Path | None
 ) -> Reply:
     """Verify a store or a backup, offline, and keep a checkpoint of what verified."""
     if isinstance(source, Path) and not source.exists():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "file", "id": str(source)}, field="export")
     if isinstance(source, Settings):
         existing_store(source)
-    if public_key is not None and not PUBLIC_KEY.fullmatch(public_key):
+    if not all(map(PUBLIC_KEY.fullmatch, public_key)):
         raise Invalid(codes.VALIDATION_ERROR, {"problem": "a public key has 64 hex digits"}, field="public_key")
     if checkpoint is not None and not checkpoint.exists():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "checkpoint", "id": str(checkpoint)}, field="checkpoint")
-    where = source if isinstance(source, Path) else (source.store or source.data)
     known = Checkpoint.load(checkpoint) if checkpoint else None
-    report = verify(where, public_key=public_key, checkpoint=known)
+    if isinstance(source, Path):
+        report = verify(source, public_key=public_key, checkpoint=known)
+    else:
+        where = source.store or source.data
+        report = verify(where, public_key=public_key, checkpoint=known, keys=source.data / "keys")
     if save_checkpoint is not None and report.ok and report.public_key is not None:
         report.checkpoint().save(save_checkpoint)
     return reply(codes.VERIFIED, data=report.as_data())
@@ -48,16 +52,15 @@ def verify_ledger(
 
 def back_up_office(settings: Settings, target: Path, *, tenant: str | None = None, with_keys: bool = True) -> Reply:
     """Write a backup of an office, or the export of one tenant, while others go on working."""
-    key_file = settings.data / "keys" / "office.key"
-    public_key = OfficeKey.at(key_file).public if key_file.exists() else None
     store = existing_store(settings)
+    public_key = _signer(settings, with_keys=with_keys and tenant is None)
     made = back_up(store, settings.data, target, tenant=tenant, with_keys=with_keys, public_key=public_key)
     return reply(codes.SYS_OK, data={"file": str(target), **_contents(made)})
 
 
 def restore_office(settings: Settings, archive: Path) -> Reply:
-    """Make an office of a backup."""
-    made = restore(archive, settings.location, settings.data)
+    """Make an office of a backup. If its key is not in it, the office may take over with one of its own."""
+    made = restore(archive, settings.location, settings.data, beside_key=lambda: _handed_over(archive))
     return reply(codes.SYS_OK, data={"data": str(settings.data), **_contents(made)})
 
 
@@ -79,6 +82,23 @@ def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
     if isinstance(location, Path) and not location.is_file():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office in", "id": str(settings.data)}, field="data")
     return engine_at(location)
+
+
+def _signer(settings: Settings, *, with_keys: bool) -> str | None:
+    """The key that a backup's seals are by. Where it took over from others, that is for what lies beside it to say."""
+    keys = settings.data / "keys"
+    if not (keys / "office.key").exists() or (restored_in(keys) and not with_keys):
+        return None
+    return OfficeKey.at(keys / "office.key").public
+
+
+def _handed_over(archive: Path) -> Mapping[str, bytes]:
+    """What the next key needs to take over from the one that is not in the backup: how far that one's seals go."""
+    with Archive(archive) as opened:
+        if any(name.startswith(f"{KEYS}/") for name in opened.manifest.files):
+            return {}
+    report = verify(archive)
+    return {RESTORED: report.checkpoint().as_json()} if report.ok and report.total.seals else {}
 
 
 def _contents(manifest: Manifest) -> dict[str, Any]:

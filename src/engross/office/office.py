@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from engross.calls import Caller, Clock, Context, Principal, Surface, now, present
 from engross.flows import Aggregate, Catalogue, Flow
 from engross.governance import Knobs, Limits, PlanTokens, Policy, refusal
-from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, keyed_digest, rebuild_state, state_digest
+from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, keyed_digest, rebuild_state, restored_in, state_digest
 from engross.pipeline import (
     Answers,
     Fittings,
@@ -113,6 +113,7 @@ class Office:
             self._fittings,
             self._key,
             settings.seal_seconds,
+            restored=restored_in(folder / "keys"),
             expire=self._expire,
             acting_for=self._system_context,
             arrivals=arrivals,

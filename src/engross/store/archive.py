@@ -21,7 +21,7 @@ import shutil
 import tempfile
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, fields
 from errno import EINVAL
@@ -318,8 +318,10 @@ class Archive:
         return manifest
 
 
-def restore(archive: Path, location: str | Path, data_folder: Path) -> Manifest:
-    """Make a store and its data folder from a backup: all of it, or nothing."""
+def restore(
+    archive: Path, location: str | Path, data_folder: Path, *, beside_key: Callable[[], Mapping[str, bytes]] = dict
+) -> Manifest:
+    """Make a store and its data folder from a backup: all of it, or nothing. `beside_key` makes more files for it."""
     with translated(disk_failure), Archive(archive) as opened, ExitStack() as undo:
         _refuse_what_is_not_empty(data_folder)
         _make_for_now(data_folder, undo)
@@ -336,6 +338,9 @@ def restore(archive: Path, location: str | Path, data_folder: Path) -> Manifest:
             with closing(opened.rows(table)) as rows:
                 target.fill(table, _within(opened.manifest, table, rows))
         _unpack_files(opened, staging)
+        for name, content in beside_key().items():
+            (staging / KEYS).mkdir(exist_ok=True, mode=PRIVATE)
+            _write(staging / KEYS / name, [content])
         for part in (BLOBS, KEYS):
             if (staging / part).exists():
                 os.rename(staging / part, data_folder / part)

@@ -79,6 +79,47 @@ def test_the_export_of_one_tenant_verifies_by_itself_and_holds_no_key(data: Path
     assert b"Dune" not in export.read_bytes()
 
 
+@pytest.mark.requirement("ECO-08", "NEW-04")
+@pytest.mark.parametrize("left_out", [("--tenant", "main"), ("--without-keys",)], ids=["one tenant", "without keys"])
+def test_an_office_restored_without_its_key_carries_on_with_one_of_its_own(
+    data: Path, tmp_path: Path, left_out: tuple[str, ...]
+) -> None:
+    export, other, checkpoint = tmp_path / "export", tmp_path / "restored", tmp_path / "checkpoint.json"
+    assert engross("backup", export, "--data", data, *left_out).returncode == 0
+    assert engross("restore", export, "--data", other).returncode == 0
+    with connect(other, shelf()) as office:
+        assert engross("verify", "--data", other).returncode == 0
+        assert engross("doctor", "--data", other).returncode == 0
+        assert office.shelf.add_book(title="Ulysses").ok
+        new = office.office.public_key
+    done = engross("verify", "--data", other, "--json", "--save-checkpoint", checkpoint)
+    answer = json.loads(done.stdout)
+    old, last = answer["tenants"]["main"]["keys"]
+    assert (done.returncode, answer["public_key"], last["public_key"]) == (0, new, new)
+    assert {"handed_over", "key_from_store"} <= {unknown["kind"] for unknown in answer["unknown"]}
+    assert engross("verify", "--data", other, "--checkpoint", checkpoint).returncode == 0
+    assert engross("verify", "--data", other, "--public-key", old["public_key"]).returncode == 1
+    both = ("--public-key", old["public_key"], "--public-key", new)
+    assert engross("verify", "--data", other, *both).returncode == 0
+    assert engross("backup", tmp_path / "second", "--data", other, *left_out).returncode == 0
+    assert engross("verify", tmp_path / "second").returncode == 0
+
+
+@pytest.mark.requirement("NEW-04")
+def test_an_export_that_does_not_verify_is_not_taken_over(data: Path, tmp_path: Path) -> None:
+    tampered = apsw.Connection(str(data / "office.db"))
+    tampered.execute("UPDATE seals SET signature = upper(signature)")
+    tampered.close()
+    export, other = tmp_path / "export", tmp_path / "restored"
+    assert engross("backup", export, "--data", data, "--tenant", "main").returncode == 0
+    assert engross("restore", export, "--data", other).returncode == 0
+    with connect(other, shelf()) as office:
+        assert office.shelf.add_book(title="Ulysses").ok
+    done = engross("verify", "--data", other, "--json")
+    found = {finding["kind"] for finding in json.loads(done.stdout)["findings"]}
+    assert (done.returncode, found) == (1, {"seal_unsigned", "seal_by_other_key"})
+
+
 @pytest.mark.requirement("ECO-08")
 def test_migrate_says_what_it_would_do_and_then_does_it(data: Path) -> None:
     store = apsw.Connection(str(data / "office.db"))

@@ -124,6 +124,9 @@ def print_report(data: Mapping[str, Any]) -> None:
     """What a verification found, counted and could not know."""
     counts = data["counts"]
     say(", ".join(f"{value} {name}" for name, value in counts.items()))
+    for tenant, chain in data["tenants"].items():
+        for tenure in chain["keys"] if len(chain["keys"]) > 1 else ():
+            say(f"{tenant}: seals {tenure['first']} to {tenure['last']} by the key {tenure['public_key']}")
     for finding in data["findings"]:
         place = finding["position"] if finding["seal"] is None else f"seal {finding['seal']}"
         say(f"FOUND {finding['kind']} in {finding['tenant']} at {place}: {finding['what']}", style="red")

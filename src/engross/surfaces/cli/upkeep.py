@@ -22,7 +22,10 @@ def verify(
         Path | None, typer.Option(help="A checkpoint kept elsewhere: shows whether anything was cut off.")
     ] = None,
     save_checkpoint: Annotated[Path | None, typer.Option(help="Keep a checkpoint of what verified.")] = None,
-    public_key: Annotated[str | None, typer.Option(help="The key that seals must be signed with, in hex.")] = None,
+    public_key: Annotated[
+        list[str] | None,
+        typer.Option(help="The key that seals must be signed with, in hex; repeated, if one took over from another."),
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Check every receipt, fact and seal of an office, or of an export, offline. Exit code 1: something was found."""
@@ -30,7 +33,8 @@ def verify(
 
     def work() -> Reply:
         source = export or settings_at(data, store)
-        return verify_ledger(source, checkpoint=checkpoint, public_key=public_key, save_checkpoint=save_checkpoint)
+        keys = public_key or ()
+        return verify_ledger(source, checkpoint=checkpoint, public_key=keys, save_checkpoint=save_checkpoint)
 
     found = finish(attempt(work), json=json, show=lambda answer: print_report(answer.data))
     if not found.data["verified"]:
