@@ -239,8 +239,11 @@ def test_what_is_critical_needs_two_admins(offices: Offices) -> None:
     assert (once.message_key, once.data["proposal"]["status"]) == ("PROPOSAL_APPROVED", "in_review")
     assert once.data["proposal"]["approvals"] == ["bert"]
     assert clara.notes.get_note(id=note).data["note"]["text"] == "hello"
-    twice = approve(bert, proposal)
-    assert (twice.reply_type, twice.message_key) == ("I", "PROPOSAL_STATE")
+    assert "approval_token" not in show(bert, proposal)
+    token = show(cora, proposal)["approval_token"]
+    for given in ({}, {"approval_token": token}, {"approval_token": token, "operations": [0]}):
+        twice = review(bert, proposal, **given)
+        assert (twice.reply_type, twice.message_key) == ("I", "PROPOSAL_STATE")
     done = approve(cora, proposal)
     assert done.message_key == "PROPOSAL_COMMITTED"
     body = receipt(clara, done.data["position"])

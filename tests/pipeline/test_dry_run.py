@@ -259,6 +259,35 @@ def test_a_proposal_that_is_not_ones_own_or_is_decided_is_told_beforehand(curato
     assert agent.shelf.add_book(**payload).message_key == "PROPOSAL_STATE"
 
 
+@pytest.mark.requirement("ARCH-12", "NEW-10")
+def test_what_becomes_of_a_call_to_another_system_inside_a_proposal_is_told_beforehand(offices: Offices) -> None:
+    other = OtherSystem()
+    curator = offices.open(post(other))
+    agent, rival = (curator.as_(name, "agent", ["agent"]) for name in ("scout", "rover"))
+    draft = agent.post.send_letter(to="Ada", commit_mode="draft").data["proposal"]["id"]
+    decided = agent.post.send_letter(to="Ada").data["proposal"]["id"]
+    agent.proposals.withdraw_proposal(proposal_id=decided)
+    before = everything(curator)
+    for client, proposal, code in (
+        (agent, "nope", "PROPOSAL_NOT_FOUND"),
+        (rival, draft, "WRITE_DENIED"),
+        (curator, draft, "WRITE_DENIED"),
+        (agent, decided, "PROPOSAL_STATE"),
+    ):
+        for key in ({}, {"client_request_id": "letter-0001"}):
+            payload = {"to": "Bob", "proposal_id": proposal, **key}
+            checked = validate(client, "post.send-letter", payload)
+            assert [error["code"] for error in checked.data["errors"]] == [code]
+            dry, done = client.post.send_letter.dry_run(**payload), client.post.send_letter(**payload)
+            assert dry.message_key == done.message_key == code
+    for client, payload in ((agent, {"proposal_id": draft}), (agent, {}), (curator, {"commit_mode": "draft"})):
+        for checked in several_ways(client, "post.send-letter", {"to": "Bob", **payload}):
+            assert (checked.data["valid"], checked.data["would"]["mode"]) == (True, "proposal")
+    assert everything(curator) == before
+    assert agent.post.send_letter(to="Bob", proposal_id=draft).data["proposal"]["id"] == draft
+    assert other.calls == []
+
+
 # --- the token -------------------------------------------------------------------------------------------------------
 
 

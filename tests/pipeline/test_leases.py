@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Barrier, Event
 from typing import Any
 
 import orjson
@@ -406,6 +406,106 @@ def test_a_risky_call_goes_out_only_when_it_was_confirmed(
     for client in (curator, offices.open(post(other))):
         for more in ({"confirm_token": token}, {}):
             assert is_replay(client.post.send_money(to="Ada", client_request_id=KEY, **more))
+    assert len(other.calls) == 1
+
+
+def confirmed(client: Client, **arguments: Any) -> dict[str, Any]:
+    """The arguments of a risky call, with a token for it."""
+    return {**arguments, "confirm_token": client.post.send_money(**arguments).data["confirm_token"]}
+
+
+def assert_used(answer: Reply) -> None:
+    assert (answer.reply_type, answer.message_key) == ("D", "CONFIRMATION_REQUIRED"), answer
+    assert answer.data["confirm_token_used"] is True
+    assert answer.data["confirm_token"]
+
+
+@pytest.mark.requirement("NEW-02")
+@pytest.mark.parametrize("key", [None, KEY], ids=["without a key", "with a key"])
+def test_a_token_lets_one_call_out(offices: Offices, curator: Client, other: OtherSystem, key: str | None) -> None:
+    money = confirmed(curator, to="Ada")
+    assert curator.post.send_money(**money, client_request_id=key).message_key == "DONE"
+    elsewhere = offices.open(post(other))
+    for client in (curator, elsewhere):
+        for more in ({}, {"client_request_id": "letter-0002"}):
+            assert_used(client.post.send_money(**money, **more))
+            assert_used(client.post.send_money.dry_run(**money, **more))
+    assert len(other.calls) == 1
+    fresh = elsewhere.post.send_money(**money).data["confirm_token"]
+    assert elsewhere.post.send_money(to="Ada", confirm_token=fresh).message_key == "DONE"
+    assert len(other.calls) == 2
+    assert facts(curator) == [("post", "Reached")] * 2
+
+
+@pytest.mark.requirement("NEW-02")
+@pytest.mark.parametrize("processes", [1, 2], ids=["one process", "two processes"])
+@pytest.mark.parametrize("keyed", [False, True], ids=["without keys", "with a key each"])
+def test_of_several_who_use_one_token_at_once_one_calls_out(
+    offices: Offices, curator: Client, other: OtherSystem, processes: int, keyed: bool
+) -> None:
+    clients = [curator, offices.open(post(other))][:processes]
+    money = confirmed(curator, to="Ada")
+    together = Barrier(4)
+
+    def send(caller: int) -> Reply:
+        key = {"client_request_id": f"{KEY}-{caller}"} if keyed else {}
+        together.wait(PATIENCE)
+        return clients[caller % processes].post.send_money(**money, **key)
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = sorted(threads.map(send, range(4)), key=lambda answer: answer.message_key)
+    for late in answers[:3]:
+        assert_used(late)
+    assert answers[3].message_key == "DONE"
+    assert len(other.calls) == 1
+
+
+@pytest.mark.requirement("NEW-02")
+def test_the_token_is_spent_before_the_other_system_is_called(
+    offices: Offices, curator: Client, other: OtherSystem
+) -> None:
+    money = confirmed(curator, to="Ada")
+    elsewhere = offices.open(post(other))
+    meanwhile: list[Reply] = []
+
+    def use_it_again(reaching: Reaching) -> Any:
+        meanwhile.extend(client.post.send_money(**money) for client in (curator, elsewhere))
+        return {"posted": True}
+
+    other.answer = use_it_again
+    assert curator.post.send_money(**money).message_key == "DONE"
+    for answer in meanwhile:
+        assert_used(answer)
+    assert len(other.calls) == 1
+
+
+@pytest.mark.requirement("NEW-02", "ARCH-32")
+def test_a_call_that_was_not_done_goes_on_under_its_key_and_is_confirmed_anew_without(
+    offices: Offices, curator: Client, other: OtherSystem
+) -> None:
+    keyed, unkeyed = confirmed(curator, to="Ada"), confirmed(curator, to="Ada")
+    other.answer = raising(Failed(codes.STORE_UNAVAILABLE, data={"outcome": "not_done"}))
+    assert curator.post.send_money(**keyed, client_request_id=KEY).message_key == "STORE_UNAVAILABLE"
+    assert curator.post.send_money(**unkeyed).message_key == "STORE_UNAVAILABLE"
+    other.answer = lambda reaching: {"posted": True}
+    assert_used(curator.post.send_money(**unkeyed))
+    for key in ({}, {"client_request_id": "letter-0002"}):
+        assert_used(curator.post.send_money(**keyed, **key))
+    done = offices.open(post(other)).post.send_money(**keyed, client_request_id=KEY)
+    assert (done.message_key, is_replay(done)) == ("DONE", False)
+    assert is_replay(curator.post.send_money(**keyed, client_request_id=KEY))
+    assert len(other.calls) == 3
+
+
+@pytest.mark.requirement("NEW-02", "NEW-10")
+def test_a_dry_run_of_a_risky_call_uses_no_token_up(curator: Client, other: OtherSystem) -> None:
+    money = confirmed(curator, to="Ada")
+    before = everything(curator)
+    for more in ({}, {"client_request_id": KEY}):
+        tried = curator.post.send_money.dry_run(**money, **more)
+        assert (tried.data["valid"], tried.data["would"]["confirmation_required"]) == (True, False)
+    assert everything(curator) == before
+    assert curator.post.send_money(**money).message_key == "DONE"
     assert len(other.calls) == 1
 
 

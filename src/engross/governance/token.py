@@ -56,12 +56,16 @@ class PlanTokens:
             raise Failed(codes.CONFIG_INVALID, {"setting": "plan token secret"})
         self._secret = secret
 
-    def make(self, purpose: Purpose, binding: Binding, expires_at: str) -> str:
-        """A token for this purpose that ends at that moment."""
+    def make(self, purpose: Purpose, binding: Binding, expires_at: str, *, made_by: str | None = None) -> str:
+        """A token for this purpose that ends at that moment.
+
+        `made_by` is the call that asked for it, where each asking has to give a token of its own.
+        """
         until = instant(parse_instant(expires_at))
+        call = {} if made_by is None else {"made_by": made_by}
         token = ""
         for base in _forms(binding.base):
-            token = self._sealed(_content(purpose, binding, base, until))
+            token = self._sealed({**_content(purpose, binding, base, until), **call})
             if len(token) <= LONGEST:
                 break
         return token

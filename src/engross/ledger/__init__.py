@@ -34,6 +34,7 @@ from .rebuild import rebuild_state, state_digest
 from .receipts import Receipt, latest_receipts, receipt_at, receipt_for, receipts_between
 from .seals import Seal, has_unsealed, is_restored, last_seal, seal_receipts
 from .signing import OfficeKey, signed_by
+from .spent import can_spend, spend_token
 from .tables import LEDGER_ROOM
 from .unit import Reader, State, Unit
 
@@ -53,6 +54,7 @@ __all__ = [
     "StoredKey",
     "Unit",
     "are_keys_past",
+    "can_spend",
     "canonical",
     "changes_after",
     "clear_key",
@@ -88,6 +90,7 @@ __all__ = [
     "seal_receipts",
     "settled_position",
     "signed_by",
+    "spend_token",
     "state_digest",
     "stated_aggregates",
     "write_commit",

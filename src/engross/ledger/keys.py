@@ -4,7 +4,8 @@ A key belongs to (tenant, operation). It is looked up first, then its name is lo
 transaction of the change it stands for: both are there or neither is. If another process commits the same key between
 the look and the lock, the primary key makes this one start over, and then it finds the row.
 
-A `leased` row is a promise: a flow that calls other systems committed it before it called out.
+A `leased` row is a promise: a flow that calls other systems committed it before it called out. Beside the keys stand
+the tokens that were spent (`spent.py`), as rows without an answer.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def _moved(fittings: Fittings, reader: Reader, proposal: Proposal) -> list[dict[
 
 
 def _may_approve(fittings: Fittings, reader: Reader, proposal: Proposal) -> bool:
-    if not proposal.allows("review", reader.now):
+    if not proposal.allows("review", reader.now) or reader.context.principal.id in proposal.approvals:
         return False
     today = judged_today(fittings, reader.context, proposal)
     if today.verdict == "deny":

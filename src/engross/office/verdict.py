@@ -50,12 +50,12 @@ def approve(fittings: Fittings, unit: Unit, proposal: Proposal, arguments: Mappi
     if "approval_token" not in arguments:
         # Nobody is shown a token for what has moved: that it has is what there is to say.
         _refuse_drift(fittings, unit, proposal)
+    _refuse_second_approval(unit, proposal)
     _check_token(fittings, unit, proposal, arguments.get("approval_token"))
     _refuse_drift(fittings, unit, proposal)
     kept = _chosen(proposal, arguments.get("operations"))
     if len(kept) < len(proposal.plans):
         return _approve_in_part(fittings, unit, proposal, kept, pieces, arguments.get("rationale"))
-    _refuse_second_approval(unit, proposal)
     decided = _decided(unit, arguments)
     if len(proposal.approvals) + 1 < today.approvals_required:
         move(unit, proposal, "ProposalReviewed", "in_review", **decided)

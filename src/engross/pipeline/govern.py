@@ -8,7 +8,7 @@ from typing import Any
 from engross.calls import Context, Decision, Plan, instant_after
 from engross.flows import Flow
 from engross.governance import Binding, difference, refusal
-from engross.ledger import Unit, digest
+from engross.ledger import Unit, can_spend, digest, spend_token
 from engross.replies import Denied, codes
 
 from .fittings import Fittings
@@ -46,25 +46,34 @@ def types_changed(fittings: Fittings, unit: Unit, plan: Plan) -> frozenset[str |
     return frozenset([*found, *([None] if plan.unseen else [])])
 
 
-def require_confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> None:
-    """A direct commit of high risk happens only with the token of exactly this plan.
+def require_confirmation(fittings: Fittings, unit: Unit, plan: Plan, decision: Decision) -> None:
+    """A direct commit of high risk happens only with the token of exactly this plan, and spends it.
 
-    A dry run asks for none, but one that was given must be right for it too.
+    A dry run asks for none and spends none, but one that was given must be right for it too.
     """
+    context = unit.context
     if decision.verdict != "commit" or not (decision.confirm or _would_be_due(fittings, context, decision)):
         return
-    if context.confirm_token is not None:
-        bound = binding(context, plan, decision)
-        fittings.tokens.check(context.confirm_token, "confirm", bound, context.occurred_at)
+    token = context.confirm_token
+    if token is None:
+        if not context.dry_run:
+            raise _unconfirmed(fittings, context, plan, decision)
         return
-    if context.dry_run:
-        return
-    raise Denied(
+    fittings.tokens.check(token, "confirm", binding(context, plan, decision), context.occurred_at)
+    unspent = can_spend(unit, token) if context.dry_run else spend_token(unit, token)
+    if not unspent:
+        raise _unconfirmed(fittings, context, plan, decision, confirm_token_used=True)
+
+
+def _unconfirmed(fittings: Fittings, context: Context, plan: Plan, decision: Decision, **more: Any) -> Denied:
+    """What is to be confirmed, and the token to do it with."""
+    return Denied(
         codes.CONFIRMATION_REQUIRED,
         data={
             "risk_tier": decision.tier,
             **difference(plan.facts, plan.unseen),
             **confirmation(fittings, context, plan, decision),
+            **more,
         },
     )
 
@@ -74,9 +83,10 @@ def _would_be_due(fittings: Fittings, context: Context, decision: Decision) -> b
 
 
 def confirmation(fittings: Fittings, context: Context, plan: Plan, decision: Decision) -> dict[str, Any]:
-    """The token that confirms this plan, for ten minutes."""
+    """A token that confirms this plan once, within ten minutes."""
     expires_at = instant_after(context.occurred_at, seconds=CONFIRM_MINUTES * 60)
-    token = fittings.tokens.make("confirm", binding(context, plan, decision), expires_at)
+    bound = binding(context, plan, decision)
+    token = fittings.tokens.make("confirm", bound, expires_at, made_by=context.message_id)
     return {"confirm_token": token, "confirm_token_expires_at": expires_at}
 
 

@@ -1,6 +1,7 @@
 """A reach flow: it calls other systems, so no transaction can hold it.
 
-    lease     under its key, committed before the call goes out: from now on a retry knows that somebody is at it
+    lease     under its key, committed before the call goes out: from now on a retry knows that somebody is at it;
+              what had to be confirmed spends its token with it
     call      holding no transaction, on a worker, until the deadline
     settle    a fact, the receipt and the answer under the key
 
@@ -57,7 +58,6 @@ def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
     if context.dry_run:
         return (yield from _tried_out(fittings, context, flow, plan, decision, mark))
     if mark is None:
-        require_confirmation(fittings, context, plan, decision)
         return (yield from _carried_out(fittings, context, flow, plan, decision, None))
     found = yield from lead_or_replay(fittings, context, mark)
     if found is not None:
@@ -72,13 +72,14 @@ def _tried_out(
     fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
 ) -> Steps[Reply]:
     call = Call(context, flow, plan.arguments, (), None, mark, decision)
-    if mark is not None:
-        found = yield Write(
-            fittings.store, context.tenant, lambda unit: _looked_up(fittings, context, flow, mark, unit)
-        )
-        if found is not None:
-            return rehearsed_replay(call, found)
-    require_confirmation(fittings, context, plan, decision)
+    found = yield Write(
+        fittings.store,
+        context.tenant,
+        lambda unit: _taken_back(fittings, context, flow, plan, decision, mark, unit),
+        tentative=True,
+    )
+    if found is not None:
+        return rehearsed_replay(call, found)
     if not flow.rehearses:
         return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
     reaching = Reaching(context, context.client_request_id or context.message_id)
@@ -117,7 +118,7 @@ def _carried_out(
             lambda unit: _propose(fittings, context, flow, plan, decision, mark, unit),
         )
         return (yield from _concluded(fittings, context, outcome))
-    if mark is not None:
+    if mark is not None or decision.confirm:
         held = yield Write(
             fittings.store,
             context.tenant,
@@ -173,12 +174,20 @@ def _unsettled(failure: Failed, context: Context) -> Failed:
     return keeping_key(unknown, context)
 
 
-def _looked_up(
-    fittings: Fittings, context: Context, flow: Flow, mark: str, transaction: Transaction
+def _taken_back(
+    fittings: Fittings,
+    context: Context,
+    flow: Flow,
+    plan: Plan,
+    decision: Decision,
+    mark: str | None,
+    transaction: Transaction,
 ) -> Remembered | None:
-    found = recall(Unit(transaction, context, fittings.book), flow, mark)
+    """What the call would do before anything goes out, as far as it is refused or was made already."""
+    begin = _propose if decision.verdict == "propose" else _lease
+    found = begin(fittings, context, flow, plan, decision, mark, transaction)
     transaction.rewind()
-    return found
+    return found if isinstance(found, Remembered) else None
 
 
 def _lease(
@@ -187,13 +196,15 @@ def _lease(
     flow: Flow,
     plan: Plan,
     decision: Decision,
-    mark: str,
+    mark: str | None,
     transaction: Transaction,
 ) -> Remembered | None:
     unit = Unit(transaction, context, fittings.book)
-    if found := recall(unit, flow, mark):
+    if mark is not None and (found := recall(unit, flow, mark)):
         return found
-    require_confirmation(fittings, context, plan, decision)
+    require_confirmation(fittings, unit, plan, decision)
+    if mark is None:
+        return None
     row = key_row(context, mark, state="leased", position=None, answer=None, lasts_seconds=fittings.lease_seconds)
     transaction.execute(keys.INSERT, row)
     return None

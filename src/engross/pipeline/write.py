@@ -149,7 +149,7 @@ def _recorded(
 ) -> Recorded | Remembered:
     if decision.verdict == "commit":
         if performed.changes:
-            require_confirmation(fittings, call.context, performed.plan, decision)
+            require_confirmation(fittings, unit, performed.plan, decision)
         return record_commit(fittings, unit, call.flow, performed.plan, performed.answer, decision, call.mark)
     if performed.plan.unseen or performed.plan.size > Unit.most_held:
         raise too_large_to_review(performed.plan)

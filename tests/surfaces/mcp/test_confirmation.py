@@ -11,6 +11,8 @@ import pytest
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.bed.served import Served
+from tests.office.desk import policies
+from tests.office.notes import Bench
 from tests.surfaces.mcp.house import (
     AGENT,
     CURATOR,
@@ -117,6 +119,40 @@ async def test_a_flow_that_is_run_by_name_is_confirmed_as_well(clara: Client, er
         assert dry["would"]["confirmation_required"] is True
         assert titles(clara) == ["Dune"]
         assert key_of(await session.call_tool("run_flow", wish)) == "DELETED"
+
+
+@on_a_loop
+async def test_a_token_confirms_once_over_the_protocol(house: Offices, tmp_path: Path, era: str) -> None:
+    clara = house.open(Bench().notes, policies=policies(tmp_path / "policies", "confirm_tier = 2"))
+    async with connected(server_at(clara, CURATOR), era) as session:
+        asked = told(await session.call_tool("addNote", {"text": "hello"}))
+        wish = {"text": "hello", "confirm_token": asked["confirm_token"]}
+        assert key_of(await session.call_tool("addNote", wish)) == "CREATED"
+        again = told(await session.call_tool("addNote", wish))
+    assert again["reply"]["message_key"] == "CONFIRMATION_REQUIRED"
+    assert again["confirm_token_used"] is True
+    person = Person(*YES)
+    async with connected(server_at(clara, CURATOR), era, elicitation_callback=person) as session:
+        # Whoever can ask the person does so again.
+        assert key_of(await session.call_tool("addNote", wish)) == "CREATED"
+    assert len(person.shown) == 1
+
+
+@on_a_loop
+async def test_the_state_of_a_question_that_was_answered_is_good_for_one_change(house: Offices, tmp_path: Path) -> None:
+    clara = house.open(Bench().notes, policies=policies(tmp_path / "policies", "confirm_tier = 2"))
+    yes: Any = {"confirm_change": types.ElicitResult.model_validate({"action": "accept", "content": {"confirm": True}})}
+    person = Person(*YES)
+    async with connected(server_at(clara, CURATOR), MODERN, elicitation_callback=person) as client:
+        wish: dict[str, Any] = {"name": "addNote", "arguments": {"text": "hello"}, "allow_input_required": True}
+        asked = await client.session.call_tool(**wish)
+        answered = {**wish, "input_responses": yes, "request_state": asked.request_state}
+        assert key_of(await client.session.call_tool(**answered)) == "CREATED"
+        again = await client.session.call_tool(**answered)
+        # The person is asked anew, not said to have declined.
+        assert again.result_type == "input_required"
+        fresh = {**wish, "input_responses": yes, "request_state": again.request_state}
+        assert key_of(await client.session.call_tool(**fresh)) == "CREATED"
 
 
 @on_a_loop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from engross.replies.envelopes import REPLY_JSON
 from engross.surfaces.desk import Desk
 from engross.surfaces.rest import rest_routes
 from tests.bed.offices import shelf
+from tests.office.desk import policies
+from tests.office.notes import Bench
 from tests.surfaces.rest.house import House, serving
 from tests.surfaces.rest.odds import odds
 
@@ -131,6 +134,22 @@ def _clear(house: House) -> None:
         asked = house.call("shelf.remove-book", {"id": book["id"]}).json()["error"]["details"]
         gone = house.call("shelf.remove-book", {"id": book["id"], "confirm_token": asked["confirm_token"]})
         assert gone.status_code == 200
+
+
+@pytest.mark.requirement("NEW-02")
+def test_a_token_confirms_once_over_http(folder: Path, tmp_path: Path) -> None:
+    knobs = policies(tmp_path / "policies", "confirm_tier = 2")
+    office = Office(Settings(domains="", data=folder, policies=knobs), [Bench().notes])
+    with closing(office), serving(office) as house:
+        asked = house.call("notes.add-note", {"text": "hello"}).json()
+        wish = {"text": "hello", "confirm_token": asked["confirm_token"]}
+        assert code_of(house.call("notes.add-note", wish)) == codes.CREATED
+        again = house.call("notes.add-note", wish)
+        assert (again.status_code, code_of(again)) == (403, codes.CONFIRMATION_REQUIRED)
+        told = again.json()
+        assert told["confirm_token_used"] is True
+        fresh = {**wish, "confirm_token": told["confirm_token"]}
+        assert code_of(house.call("notes.add-note", fresh)) == codes.CREATED
 
 
 def test_the_policy_decides_here_as_elsewhere(house: House) -> None:

@@ -64,7 +64,7 @@ async def answered(
     outcome = await _talked(context, state, visit, flow, {**arguments, **token}, options)
     if isinstance(outcome, types.InputRequiredResult) or confirm_token(outcome) is None:
         return outcome
-    if confirmed is not None:
+    if confirmed is False:
         return declined(outcome)
     return await _confirmed(context, state, visit, flow, arguments, outcome)
 
