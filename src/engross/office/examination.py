@@ -34,7 +34,7 @@ from .door.fetching import Away
 from .door.local import FOLDER as TOKENS
 from .maintenance import existing_store, known_migrations
 from .office import read_knobs
-from .settings import Settings
+from .settings import Settings, unknown_variables
 
 if TYPE_CHECKING:
     from engross.store.postgres import PostgresStore
@@ -76,6 +76,7 @@ def examine(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080) ->
     checks: Sequence[tuple[str, Callable[[], Outcome]]] = (
         ("python", _python),
         ("sqlite", _sqlite),
+        ("environment", _environment),
         ("data folder", lambda: _data_folder(settings)),
         ("disk", lambda: _disk(settings)),
         ("key", lambda: _key(settings)),
@@ -119,6 +120,13 @@ def _sqlite() -> Outcome:
     if tuple(map(int, version.split("."))) < OLDEST_SQLITE:
         return Outcome("fail", f"SQLite {version}", "Install a newer apsw: this SQLite can damage its log.")
     return Outcome("ok", f"SQLite {version}, apsw {apsw.apsw_version()}")
+
+
+def _environment() -> Outcome:
+    if unknown := unknown_variables():
+        advice = "Nothing of the office reads them. If they are none of yours, as Kubernetes sets them, all is well."
+        return Outcome("warn", f"no settings: {', '.join(unknown)}", advice)
+    return Outcome("ok", "every variable that begins with ENGROSS_ is known")
 
 
 def _data_folder(settings: Settings) -> Outcome:
