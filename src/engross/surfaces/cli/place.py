@@ -78,7 +78,7 @@ _Role = Annotated[
     str | None,
     typer.Option(
         "--role",
-        help=f"Act in this role; for the folder's owner. By default {DEFAULT_ROLE}, for tokens admin.",
+        help=f"Call in this role yourself; for the folder's owner. By default {DEFAULT_ROLE}, for tokens admin.",
         metavar="ROLE",
         rich_help_panel=PANEL,
     ),
