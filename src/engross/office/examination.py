@@ -34,6 +34,7 @@ from .door.fetching import Away
 from .door.local import FOLDER as TOKENS
 from .maintenance import existing_store, known_migrations
 from .office import read_knobs
+from .presence import has_store
 from .settings import Settings, unknown_variables
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def _capabilities(settings: Settings) -> Outcome:
 
 
 def _store(settings: Settings) -> Outcome:
-    if not _is_there(settings):
+    if not has_store(settings):
         return Outcome("ok", "none yet; it is made when the office first opens")
     with _opened(settings) as store:
         tenants = len(store.tenants())
@@ -196,7 +197,7 @@ def _store(settings: Settings) -> Outcome:
 
 
 def _tables(settings: Settings) -> Outcome:
-    if not _is_there(settings):
+    if not has_store(settings):
         return Outcome("ok", "none yet")
     known = known_migrations(settings)
     pending = bring_up_to_date(existing_store(settings), known, dry_run=True)
@@ -217,7 +218,7 @@ def _only_unused_domains(known: Sequence[Migration], pending: Sequence[Migration
 def _seals(settings: Settings) -> Outcome:
     """The newest seal of every tenant: that it is signed with the office's key, over the receipts that are there."""
     file = _key_file(settings)
-    if not _is_there(settings) or not file.exists():
+    if not has_store(settings) or not file.exists():
         return Outcome("ok", "none yet")
     public = OfficeKey.at(file).public
     with _opened(settings) as store:
@@ -252,7 +253,7 @@ def _is_sealed(reading: Reading, public: str) -> bool:
 
 def _clock(settings: Settings) -> Outcome:
     today = now()
-    if not _is_there(settings):
+    if not has_store(settings):
         return Outcome("ok", instant(today))
     with _opened(settings) as store:
         times = [store.read(name, _last_time) for name in store.tenants()]
@@ -323,10 +324,6 @@ def _opened(settings: Settings) -> Iterator[SqliteStore | PostgresStore]:
         yield store
     finally:
         store.close()
-
-
-def _is_there(settings: Settings) -> bool:
-    return settings.store is not None or Path(settings.location).is_file()
 
 
 def _key_file(settings: Settings) -> Path:

@@ -45,7 +45,7 @@ def call(
     dialect = "plain"
     try:
         arguments = {} if json is None else read_json(json)
-        with place.client() as client:
+        with place.client(may_make=True) as client:
             answer = call_and_confirm(client, flow, arguments, dry_run=dry_run, yes=yes, json=answers_json)
             if answers_json:
                 dialect = _dialect(client, flow)

@@ -128,7 +128,7 @@ def _call_parameters(outline: Outline) -> list[inspect.Parameter]:
     of_writes = {} if outline.kind == "read" else {"dry_run": (DryRun, False), "yes": (Yes, False)}
     options = {"json": (AsJson, False), "as_json": (Output, None), **of_writes}
     kind = inspect.Parameter.KEYWORD_ONLY
-    return [inspect.Parameter(name, kind, default=False, annotation=option) for name, option in options.items()]
+    return [inspect.Parameter(name, kind, default=usual, annotation=told) for name, (told, usual) in options.items()]
 
 
 def _is_given(value: Any) -> bool:

@@ -60,7 +60,7 @@ def create(
     }
     if to is not None and to.exists():
         raise typer.BadParameter(f"{to} is there already", param_hint="--to")
-    with place.client(KEEPER) as client:
+    with place.client(KEEPER, may_make=True) as client:
         answer = client.call("door.create-token", {name: value for name, value in asked.items() if value is not None})
         text = client.office.door.text_of(client.tenant, answer.data["token"]["id"]) if answer.ok else ""
     if not answer.ok:
