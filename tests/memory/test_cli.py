@@ -165,6 +165,7 @@ def test_export_writes_a_file_a_folder_or_standard_output(shell, papers, tmp_pat
 
 
 def test_export_refuses_what_it_cannot_write(shell, tmp_path):
+    assert shell.run("call", "record.who-am-i").code == 0
     assert shell.run("memory", "export", "--format", "parquet").code == 2
     assert shell.run("memory", "export", "--format", "html", "--json").key == "VALIDATION_ERROR"
     assert shell.run("memory", "export", "-o", tmp_path / "no" / "such" / "folder" / "x").code == 2

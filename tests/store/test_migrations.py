@@ -93,6 +93,9 @@ def test_a_step_that_was_edited_after_it_ran_is_refused(location: str | Path) ->
     with pytest.raises(Failed) as raised:
         open_store(location, edited)
     assert raised.value.code == codes.CONFIG_INVALID
+    assert raised.value.data is not None
+    assert raised.value.data["step"] == "colours"
+    assert list(raised.value.data["suggestions"]) == ["hint"]
 
 
 def test_a_step_that_fails_leaves_nothing_of_its_run(location: str | Path) -> None:

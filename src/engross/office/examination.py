@@ -35,7 +35,8 @@ from .door.fetching import Away
 from .door.local import FOLDER as TOKENS
 from .maintenance import existing_store, known_migrations
 from .office import read_knobs
-from .settings import Settings
+from .presence import has_store
+from .settings import Settings, unknown_variables
 
 if TYPE_CHECKING:
     from engross.store.postgres import PostgresStore
@@ -77,6 +78,7 @@ def examine(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080) ->
     checks: Sequence[tuple[str, Callable[[], Outcome]]] = (
         ("python", _python),
         ("sqlite", _sqlite),
+        ("environment", _environment),
         ("data folder", lambda: _data_folder(settings)),
         ("disk", lambda: _disk(settings)),
         ("key", lambda: _key(settings)),
@@ -121,6 +123,13 @@ def _sqlite() -> Outcome:
     if tuple(map(int, version.split("."))) < OLDEST_SQLITE:
         return Outcome("fail", f"SQLite {version}", "Install a newer apsw: this SQLite can damage its log.")
     return Outcome("ok", f"SQLite {version}, apsw {apsw.apsw_version()}")
+
+
+def _environment() -> Outcome:
+    if unknown := unknown_variables():
+        advice = "Nothing of the office reads them. If they are none of yours, as Kubernetes sets them, all is well."
+        return Outcome("warn", f"no settings: {', '.join(unknown)}", advice)
+    return Outcome("ok", "every variable that begins with ENGROSS_ is known")
 
 
 def _data_folder(settings: Settings) -> Outcome:
@@ -182,7 +191,7 @@ def _capabilities(settings: Settings) -> Outcome:
 
 
 def _store(settings: Settings) -> Outcome:
-    if not _is_there(settings):
+    if not has_store(settings):
         return Outcome("ok", "none yet; it is made when the office first opens")
     with _opened(settings) as store:
         tenants = len(store.tenants())
@@ -190,7 +199,7 @@ def _store(settings: Settings) -> Outcome:
 
 
 def _tables(settings: Settings) -> Outcome:
-    if not _is_there(settings):
+    if not has_store(settings):
         return Outcome("ok", "none yet")
     known = known_migrations(settings)
     pending = bring_up_to_date(existing_store(settings), known, dry_run=True)
@@ -232,7 +241,7 @@ def _way_back(missing: Sequence[str]) -> str:
 def _seals(settings: Settings) -> Outcome:
     """The newest seal of every tenant: by the office's key or one to take over from, over the receipts there are."""
     file = _key_file(settings)
-    if not _is_there(settings) or not file.exists():
+    if not has_store(settings) or not file.exists():
         return Outcome("ok", "none yet")
     public, restored = OfficeKey.at(file).public, restored_in(file.parent)
     with _opened(settings) as store:
@@ -269,7 +278,7 @@ def _is_sealed(reading: Reading, public: str, restored: Checkpoint | None) -> bo
 
 def _clock(settings: Settings) -> Outcome:
     today = now()
-    if not _is_there(settings):
+    if not has_store(settings):
         return Outcome("ok", instant(today))
     with _opened(settings) as store:
         times = [store.read(name, _last_time) for name in store.tenants()]
@@ -340,10 +349,6 @@ def _opened(settings: Settings) -> Iterator[SqliteStore | PostgresStore]:
         yield store
     finally:
         store.close()
-
-
-def _is_there(settings: Settings) -> bool:
-    return settings.store is not None or Path(settings.location).is_file()
 
 
 def _key_file(settings: Settings) -> Path:

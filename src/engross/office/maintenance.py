@@ -17,6 +17,7 @@ from engross.store.opening import bring_up_to_date, engine_at
 
 from .capabilities import catalogue_of
 from .office import migrations
+from .presence import require_store
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -78,10 +79,8 @@ def known_migrations(settings: Settings) -> list[Migration]:
 
 def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
     """The office's store, which must be there already."""
-    location = settings.location
-    if isinstance(location, Path) and not location.is_file():
-        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office in", "id": str(settings.data)}, field="data")
-    return engine_at(location)
+    require_store(settings)
+    return engine_at(settings.location)
 
 
 def _signer(settings: Settings, *, with_keys: bool) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,14 @@ from engross.flows import nearest
 from engross.replies import Failed, codes
 
 PREFIX = "ENGROSS_"
+TOKEN_VARIABLE = f"{PREFIX}TOKEN"
+"""A caller's own variable: the token for an office that is served elsewhere."""
 FILES = "tuple[Path, ...]"
 """A setting that names several files. In the environment they are separated as in PATH."""
+_OF_A_SERVICE = re.compile(
+    r"ENGROSS(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
+)
+"""What Kubernetes tells its containers about services whose names begin with `engross`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,7 @@ class Settings:
     def from_environment(cls, **given: Any) -> Settings:
         """The given settings, then those of the environment, then the defaults."""
         kinds = {field.name: str(field.type) for field in fields(cls)}
+        _refuse_mistyped()
         found = {
             name: _read(name, kind, os.environ[PREFIX + name.upper()])
             for name, kind in kinds.items()
@@ -147,6 +155,11 @@ class Settings:
         return usual if usual.is_dir() else None
 
 
+def unknown_variables() -> list[str]:
+    """The variables of the environment that are called like settings, and are none."""
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in _known_variables())
+
+
 def required(settings: Settings, name: str, because: str) -> str | None:
     """A setting that must be there when another one is."""
     value: str | None = getattr(settings, name)
@@ -172,6 +185,23 @@ def _files(name: str, value: Any) -> tuple[Path, ...]:
     if not isinstance(given, list | tuple) or not all(isinstance(one, str | Path) for one in given):
         raise _invalid(name, expected="paths")
     return tuple(map(Path, given))
+
+
+def _known_variables() -> list[str]:
+    return [TOKEN_VARIABLE, *(PREFIX + field.name.upper() for field in fields(Settings))]
+
+
+def _refuse_mistyped() -> None:
+    """A setting that is nearly named is meant: what should hold must not be left out in silence."""
+    for variable in unknown_variables():
+        if _OF_A_SERVICE.fullmatch(variable) is None and (meant := _nearest_variables(variable)):
+            raise _invalid(variable, did_you_mean=meant)
+
+
+def _nearest_variables(variable: str) -> list[str]:
+    """Compared without what all of them begin with, which would make everything alike."""
+    known = [name.removeprefix(PREFIX) for name in _known_variables()]
+    return [PREFIX + name for name in nearest(variable.removeprefix(PREFIX), known)]
 
 
 def _invalid(name: str, **more: Any) -> Failed:

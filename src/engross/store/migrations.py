@@ -17,6 +17,11 @@ from engross.replies import Failed, codes
 from .port import Engine
 from .sql import WORDS, definition
 
+EDITED = (
+    "Put the old text of the step back, and make the change in a new step behind the last."
+    " The store keeps the old text in the column source of its table migrations."
+)
+
 
 class Migration(NamedTuple):
     """One step of one room's tables, in the words of `store.sql`, or one text per engine."""
@@ -31,10 +36,13 @@ class Migration(NamedTuple):
         try:
             return definition(self.sql if isinstance(self.sql, str) else self.sql[engine], engine)
         except (KeyError, ValueError) as error:
-            data = {"step": self.name, "problem": f"{error} is no word of ours", "allowed": sorted(WORDS[engine])}
-            raise Failed(
-                codes.CONFIG_INVALID, {"setting": f"migration {self.room} {self.number}"}, data=data
-            ) from error
+            problem = {"problem": f"{error} is no word of ours", "allowed": sorted(WORDS[engine])}
+            raise self.refused("Write it with the words that are allowed.", **problem) from error
+
+    def refused(self, hint: str, **more: Any) -> Failed:
+        """What is said of a step that cannot be used, and what whoever wrote it does about that."""
+        data = {"step": self.name, **more, "suggestions": {"hint": hint}}
+        return Failed(codes.CONFIG_INVALID, {"setting": f"migration {self.room} {self.number}"}, data=data)
 
     @property
     def source(self) -> str:
@@ -120,7 +128,7 @@ def pending(connection: Executing, known: Sequence[Migration]) -> list[Migration
     for step in known:
         digest = applied.get((step.room, step.number))
         if digest not in (None, step.digest):
-            raise Failed(codes.CONFIG_INVALID, {"setting": f"migration {step.room} {step.number}"})
+            raise step.refused(EDITED, problem="it was edited after it ran")
     return [step for step in known if (step.room, step.number) not in applied]
 
 

@@ -110,6 +110,8 @@ def test_people_get_text_and_may_choose(local: Shell) -> None:
     assert local.run("call", "shelf.list-books", "--as-json").json["books"] == []
     as_text = local.run("call", "shelf.add-book", "--json", DUNE, "--as-text")
     assert (as_text.code, as_text.out.split()[0]) == (0, "CREATED")
+    assert local.run("shelf", "list-books", "--as-json").json["books"][0]["title"] == "Dune"
+    assert local.run("shelf", "list-books", "--json", "--as-text").out.split()[0] == "books:"
     refused = local.run("call", "shelf.add-book")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.split()[0] == "VALIDATION_ERROR"
@@ -203,7 +205,10 @@ def test_what_a_remote_office_decides_cannot_be_said_here(option: str) -> None:
 
 
 def test_a_remote_office_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
-    for words in (["call", "shelf.list-books", "--as-json"], ["shelf", "list-books", "--json"], ["flows", "--json"]):
+    for words in (
+        *(["call", "shelf.list-books", "--as-json"], ["shelf", "list-books", "--json"]),
+        *(["shelf", "list-books", "--as-json"], ["flows", "--json"]),
+    ):
         done = run(*words, "--url", "http://127.0.0.1:1")
         assert (done.code, done.key) == (4, "OFFICE_UNREACHABLE")
     assert run("flows", "--url", "office.example").code == 2

@@ -18,8 +18,8 @@ from tests.surfaces.cli.conftest import SHELF
 from tests.surfaces.cli.shell import COMMAND, Done, Shell, plain, run
 
 CHECKS = [
-    *("python", "sqlite", "data folder", "disk", "key", "policies", "capabilities", "store", "tables", "facts"),
-    *("seals", "clock", "tokens", "redis", "port"),
+    *("python", "sqlite", "environment", "data folder", "disk", "key", "policies", "capabilities", "store", "tables"),
+    *("facts", "seals", "clock", "tokens", "redis", "port"),
 ]
 
 
@@ -225,7 +225,7 @@ def test_a_folder_that_cannot_be_written_fails(office: Path, unprivileged: Unpri
         office.chmod(0o700)
     answer = Done(done.returncode, done.stdout, done.stderr)
     assert answer.code == 1
-    assert {"check": "data folder", "status": "fail"}.items() <= answer.json["checks"][2].items()
+    assert {"check": "data folder", "status": "fail"}.items() <= answer.json["checks"][3].items()
 
 
 @pytest.mark.requirement("ECO-03")
@@ -250,3 +250,11 @@ def test_looking_changes_nothing(office: Path) -> None:
 def test_a_setting_that_is_none_is_an_error(office: Path) -> None:
     done = run("doctor", "--data", office, "--json", env={"ENGROSS_CALL_SECONDS": "soon"})
     assert (done.code, done.key) == (4, "CONFIG_INVALID")
+
+
+def test_variables_that_are_no_settings_are_named(office: Path) -> None:
+    done = run("doctor", "--data", office, "--json", env={"ENGROSS_SERVICE_HOST": "10.0.0.1", "ENGROSS_TOKEN": "egr_x"})
+    (found,) = [check for check in done.json["checks"] if check["check"] == "environment"]
+    assert (done.code, found["status"]) == (0, "warn")
+    assert "ENGROSS_SERVICE_HOST" in found["what"]
+    assert "ENGROSS_TOKEN" not in found["what"]

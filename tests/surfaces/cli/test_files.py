@@ -63,6 +63,7 @@ def test_a_served_office_takes_them_too(served: Served, file: Path, tmp_path: Pa
 def test_what_is_not_there_is_invalid(local: Shell, tmp_path: Path) -> None:
     assert local.run("upload", tmp_path / "nowhere").code == 2
     assert local.run("upload", tmp_path).code == 2
+    assert local.run("call", "record.who-am-i").code == 0
     gone = local.run("download", HASH, tmp_path / "target", "--json")
     assert (gone.code, gone.key) == (2, "RECORD_NOT_FOUND")
     assert not (tmp_path / "target").exists()

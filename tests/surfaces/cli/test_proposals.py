@@ -98,10 +98,18 @@ def test_an_approval_is_bound_to_what_was_shown(shell: Shell) -> None:
         proposal = made.data["proposal"]["id"]
         token = shell.run("proposals", "show", proposal, "--json").json["approval_token"]
         assert agent.shelf.change_book(id=made.data["book"]["id"], notes="twice", proposal_id=proposal).ok
-    refused = shell.run("proposals", "approve", proposal, "--approval-token", token, "--yes", "--json")
+    refused = shell.run("proposals", "approve", proposal, "--approval-token", token, "--json")
     assert (refused.code, refused.key) == (2, "PLAN_DRIFT")
     assert titles(shell) == []
     assert shell.run("proposals", "approve", proposal, "--yes", "--json").code == 0
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["for people", "as JSON"])
+def test_who_brings_the_token_of_what_was_shown_is_not_asked_again(shell: Shell, words: list[str]) -> None:
+    proposal = proposed(shell)
+    token = shell.run("proposals", "show", proposal, "--json").json["approval_token"]
+    assert shell.run("proposals", "approve", proposal, "--approval-token", token, *words).code == 0
+    assert titles(shell) == ["Dune"]
 
 
 def test_while_a_person_thinks_the_proposal_may_grow_and_then_nothing_is_committed(shell: Shell) -> None:

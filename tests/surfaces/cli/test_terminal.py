@@ -28,6 +28,7 @@ def test_a_person_sees_colours_and_a_pipe_does_not(local: Shell) -> None:
     "words", [["--help"], ["flows"], ["flows", "shelf.add-book"], ["doctor"], ["proposals", "list"]]
 )
 def test_everything_can_be_shown_in_colour_and_plain(local: Shell, words: list[str]) -> None:
+    assert local.run("shelf", "list-books").code == 0
     there = [] if words == ["--help"] else local.there
     person = Terminal(*words, *there)
     assert person.end() == 0

@@ -55,6 +55,10 @@ def test_what_the_office_does_not_know_is_invalid(shell: Shell, words: list[str]
 def test_who_is_no_admin_makes_no_tokens(shell: Shell) -> None:
     refused = shell.run("token", "create", "scout", "--role", "curator", "--json")
     assert (refused.code, refused.json["reply"]["reply_type"]) == (3, "D")
+    assert "--roles" in refused.json["hint"]
+    meant = shell.run("token", "create", "scout", "--role", "curator", "--roles", "viewer", "--json")
+    assert meant.code == 3
+    assert "--roles" not in meant.json["hint"]
     assert shell.run("token", "list", "--role", "curator", "--json").code == 0
 
 

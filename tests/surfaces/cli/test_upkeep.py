@@ -11,6 +11,7 @@ import pytest
 from engross.office.built_in import DOMAINS
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES, Offices, shelf
+from tests.surfaces.cli.shell import run
 from tests.surfaces.cli.shell import spawn as engross
 
 
@@ -148,12 +149,45 @@ def test_migrate_knows_the_tables_of_capabilities(tmp_path: Path) -> None:
     assert (broken.returncode, json.loads(broken.stdout)["reply"]["message_key"]) == (4, "CONFIG_INVALID")
 
 
-@pytest.mark.parametrize("command", [["migrate"], ["backup", "x"], ["verify"]], ids=lambda command: command[0])
-def test_a_folder_without_an_office_is_refused_and_left_alone(command: list[str], tmp_path: Path) -> None:
-    done = engross(*command, "--data", tmp_path / "nowhere", "--json")
-    assert done.returncode in (2, 4)
-    assert json.loads(done.stdout)["reply"]["reply_type"] in "IE"
+OF_AN_OFFICE = [
+    *("migrate", "backup x", "verify", "facts", "facts --follow", "why x", "download x -"),
+    *(
+        "proposals list",
+        "proposals show x",
+        "proposals approve x",
+        "proposals reject x",
+        "token list",
+        "token revoke x",
+    ),
+    *("model show", "model export", "model check", "model diff x", "memory show x", "memory why x y"),
+    *("memory history x", "memory search x", "memory export", "doc log x", "doc blame x", "doc undo x"),
+    "doc diff x --old 1",
+]
+
+
+@pytest.mark.parametrize("command", OF_AN_OFFICE)
+def test_a_folder_without_an_office_is_refused_and_left_alone(command: str, tmp_path: Path) -> None:
+    done = run(*command.split(), "--data", tmp_path / "nowhere", "--json")
+    assert (done.code, done.key) == (2, "RECORD_NOT_FOUND")
+    assert (done.json["field"], list(done.json["suggestions"])) == ("data", ["hint"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_only_prepared_is_no_office(tmp_path: Path) -> None:
+    (tmp_path / "capabilities").mkdir()
+    assert run("facts", "--data", tmp_path, "--json").key == "RECORD_NOT_FOUND"
+    assert [path.name for path in tmp_path.iterdir()] == ["capabilities"]
+
+
+def test_a_wrong_folder_gets_no_key_of_its_own_beside_a_database_that_is_there(
+    tmp_path: Path, postgres_dsn: str
+) -> None:
+    with connect(tmp_path / "office", store=postgres_dsn) as office:
+        assert office.record.read_facts().ok
+    refused = run("facts", "--data", tmp_path / "ofice", "--store", postgres_dsn, "--json")
+    assert (refused.code, refused.key) == (2, "RECORD_NOT_FOUND")
+    assert not (tmp_path / "ofice").exists()
+    assert run("facts", "--data", tmp_path / "office", "--store", postgres_dsn, "--json").key == "READ_OK"
 
 
 def test_a_broken_backup_is_invalid_and_leaves_nothing_behind(tmp_path: Path) -> None:

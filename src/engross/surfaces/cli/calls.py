@@ -16,7 +16,7 @@ from engross.surfaces.client import Client
 
 from .answering import attempt, call_and_confirm, finish
 from .arguments import read_json
-from .flow_command import DryRun, Yes
+from .flow_command import DryRun, Output, Yes
 from .place import AsJson, Place, at_office
 from .printing import print_fields, print_json, print_table, say
 
@@ -36,10 +36,7 @@ def call(
             help="The arguments: JSON, @FILE, or - for standard input. The answer is JSON then, too.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool | None,
-        typer.Option("--as-json/--as-text", help="Answer as JSON, or for people, whatever the arguments are."),
-    ] = None,
+    as_json: Output = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
@@ -48,7 +45,7 @@ def call(
     dialect = "plain"
     try:
         arguments = {} if json is None else read_json(json)
-        with place.client() as client:
+        with place.client(may_make=True) as client:
             answer = call_and_confirm(client, flow, arguments, dry_run=dry_run, yes=yes, json=answers_json)
             if answers_json:
                 dialect = _dialect(client, flow)

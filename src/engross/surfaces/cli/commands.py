@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -47,7 +48,13 @@ class Commands(TyperGroup):
             trace = Trace.new()
             record_crash(trace.trace_id, crash, "cli")
             answer = reply_of(crash).traced(trace, "cli")
-        finish(answer, json="--json" in ctx.meta[ARGUMENTS])
+        finish(answer, json=_wants_json(ctx.meta[ARGUMENTS]))
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """As far as one can tell where no command could say it."""
+    said = [word for word in arguments if word in ("--as-json", "--as-text")]
+    return said[-1] == "--as-json" if said else "--json" in arguments
 
 
 app = typer.Typer(

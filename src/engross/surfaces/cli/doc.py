@@ -262,7 +262,7 @@ def _call(
     yes: bool = False,
 ) -> Reply:
     given = {name: value for name, value in said.items() if value is not None}
-    with place.client() as client:
+    with place.client(may_make=flow == WRITE) as client:
         answer = call_and_confirm(client, flow, given, dry_run=dry_run, yes=yes, json=json)
     return finish(answer, json=json, dialect=DIALECT, show=show)
 

@@ -38,7 +38,7 @@ class Keeper:
         from hashlib import sha256
 
         if self._client is None:
-            self._office = self._place.client()
+            self._office = self._place.client(may_make=True)
             self._client = self._office.__enter__()
         said = {"target_path": str(Path(path).absolute()), "content": after.decode()}
         answer = self._client.call(WRITE, {**said, "base_hash": sha256(before).hexdigest()})

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from engross.office.settings import TOKEN_VARIABLE
 from engross.replies import Reply, codes, exit_code, reply
-from engross.surfaces.client.connect import TOKEN_VARIABLE
 
 from .answering import FINDINGS, attempt, finish
 from .place import AsJson, Capability, Data, Place, Store, Token, Url, settings_at

@@ -19,7 +19,7 @@ from .arguments import valued
 from .looks import unmarked
 from .place import OPTIONS
 
-OWN = ("json", "dry_run", "yes", "help")
+OWN = ("json", "as_json", "as_text", "dry_run", "yes", "help")
 CALL_PANEL = "How to call"
 _SPELLABLE = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 

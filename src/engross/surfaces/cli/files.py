@@ -33,7 +33,7 @@ def upload(
         raise typer.BadParameter(f"there is no file {file}", param_hint="FILE")
     content = sys.stdin.buffer if file == STREAM else Path(file)
     called = name or ("file" if file == STREAM else None)
-    with place.client() as client:
+    with place.client(may_make=True) as client:
         answer = client.upload(content, name=called, media_type=media_type, client_request_id=client_request_id)
     finish(answer, json=json)
 

@@ -27,6 +27,10 @@ OUTLINES = "engross.outlines"
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would happen.", rich_help_panel=CALL_PANEL, show_default=False)
 ]
+Output = Annotated[
+    bool | None,
+    typer.Option("--as-json/--as-text", help="Answer as JSON, or for people, whatever else is said."),
+]
 Yes = Annotated[
     bool,
     typer.Option("--yes", help="Confirm what has to be confirmed.", rich_help_panel=CALL_PANEL, show_default=False),
@@ -37,12 +41,20 @@ def flow_command(outline: Outline) -> Any:
     """The command that calls a flow."""
     fields = {f"field_{number}": field for number, field in enumerate(fields_of(outline.arguments))}
 
-    def run(ctx: typer.Context, json: bool, dry_run: bool = False, yes: bool = False, **given: Any) -> None:
+    def run(
+        ctx: typer.Context,
+        json: bool,
+        as_json: bool | None,
+        dry_run: bool = False,
+        yes: bool = False,
+        **given: Any,
+    ) -> None:
+        answers_json = json if as_json is None else as_json
         place = taken_out(ctx, given)
         said = {fields[key].name: fields[key].value(value) for key, value in given.items() if _is_given(value)}
-        with place.client() as client:
-            answer = call_and_confirm(client, outline.ref, said, dry_run=dry_run, yes=yes, json=json)
-        finish(answer, json=json, dialect=outline.dialect)
+        with place.client(may_make=True) as client:
+            answer = call_and_confirm(client, outline.ref, said, dry_run=dry_run, yes=yes, json=answers_json)
+        finish(answer, json=answers_json, dialect=outline.dialect)
 
     own = [field.parameter(key) for key, field in fields.items()]
     app = typer.Typer(add_completion=False, rich_markup_mode=markup())
@@ -113,9 +125,10 @@ def refuse_command(ctx: Any, name: str, known: Iterable[str]) -> NoReturn:
 
 
 def _call_parameters(outline: Outline) -> list[inspect.Parameter]:
-    options = {"json": AsJson, **({} if outline.kind == "read" else {"dry_run": DryRun, "yes": Yes})}
+    of_writes = {} if outline.kind == "read" else {"dry_run": (DryRun, False), "yes": (Yes, False)}
+    options = {"json": (AsJson, False), "as_json": (Output, None), **of_writes}
     kind = inspect.Parameter.KEYWORD_ONLY
-    return [inspect.Parameter(name, kind, default=False, annotation=option) for name, option in options.items()]
+    return [inspect.Parameter(name, kind, default=usual, annotation=told) for name, (told, usual) in options.items()]
 
 
 def _is_given(value: Any) -> bool:

@@ -43,7 +43,7 @@ def run(
     steps: Sequence[Mapping[str, Any]] = ()
     try:
         given = read_json(arguments)
-        with place.client() as client, traced() as steps:
+        with place.client(may_make=True) as client, traced() as steps:
             ref = found(name, client.outlines())
             answer = call_and_confirm(client, ref, given, dry_run=dry_run, yes=yes, json=json)
     except Coded as refusal:

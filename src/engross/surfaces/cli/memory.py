@@ -46,7 +46,7 @@ def ingest(
         raise typer.BadParameter("there are no files in it", param_hint="PATH")
     worst = 0
     told: list[dict[str, Any]] = []
-    with place.client() as client:
+    with place.client(may_make=True) as client:
         for file, answer in each_ingested(client, files, {"interpret": interpret, **_config(provider)}, quiet=json):
             worst = max(worst, exit_code(answer))
             told.append(_line(file, answer))

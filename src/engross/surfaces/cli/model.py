@@ -62,7 +62,7 @@ def import_(
     json: AsJson = False,
 ) -> None:
     """Say what a file would bring, ask, and take it over as one commit."""
-    with place.client() as client:
+    with place.client(may_make=True) as client:
         asked = _given(
             **_content(client, file, json=json),
             format=format,
@@ -155,7 +155,7 @@ def check(
     json: AsJson = False,
 ) -> None:
     """Say what is wrong with a model or a file; exit code 1 if anything is."""
-    with place.client() as client:
+    with place.client(may_make=file is not None) as client:
         if file is not None:
             with telling_progress(json=json):
                 looked = client.call(IMPORT, _content(client, file, json=json))

@@ -16,6 +16,7 @@ from engross.calls import DEFAULT_TENANT, Role
 from engross.office import Settings
 from engross.office.capabilities import catalogue_of, open_office
 from engross.office.door.local import shell_principal
+from engross.office.presence import require_office
 from engross.surfaces.client import Client, EmbeddedPort, Outline, connect, outlines_of
 from engross.surfaces.client.connect import ADDRESSES
 
@@ -78,7 +79,7 @@ _Role = Annotated[
     str | None,
     typer.Option(
         "--role",
-        help=f"Act in this role; for the folder's owner. By default {DEFAULT_ROLE}, for tokens admin.",
+        help=f"Call in this role yourself; for the folder's owner. By default {DEFAULT_ROLE}, for tokens admin.",
         metavar="ROLE",
         rich_help_panel=PANEL,
     ),
@@ -109,10 +110,13 @@ class Place(NamedTuple):
         return settings_at(self.data, self.store, self.capability, self.root)
 
     @contextmanager
-    def client(self, usual_role: Role = DEFAULT_ROLE) -> Iterator[Client]:
-        """Somebody at the office, for as long as a command takes; the folder's owner in the usual role."""
+    def client(self, usual_role: Role = DEFAULT_ROLE, *, may_make: bool = False) -> Iterator[Client]:
+        """Somebody at the office, for as long as a command takes; the folder's owner in the usual role.
+
+        An office that is not there is made only if the command may be the first of all.
+        """
         self.refuse_mixing()
-        made = self._remote() if self.url else self._local(usual_role)
+        made = self._remote() if self.url else self._local(usual_role, may_make)
         with made as client:
             yield client
 
@@ -137,8 +141,10 @@ class Place(NamedTuple):
     def _remote(self) -> Client:
         return connect(self.url, token=self.token)
 
-    def _local(self, usual_role: Role) -> Client:
+    def _local(self, usual_role: Role, may_make: bool) -> Client:
         settings = self.settings
+        if not may_make:
+            require_office(settings)
         new = not settings.data.exists()
         principal = shell_principal(self.role, usual_role, settings.data)
         office = open_office(settings)

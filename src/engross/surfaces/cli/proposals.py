@@ -63,7 +63,7 @@ def approve(
         list[int] | None, typer.Option(help="Only this operation, by its number; may be repeated.")
     ] = None,
     approval_token: Annotated[
-        str | None, typer.Option(help="Approve what was shown with this token, and nothing that came after.")
+        str | None, typer.Option(help="Approve what was shown with this token, and nothing that came after, unasked.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: AsJson = False,
@@ -76,8 +76,8 @@ def approve(
         if not json:
             _show_whole(shown)
         token = approval_token or shown.data.get("approval_token")
-        # Without a token there is nothing to agree to: the office says why.
-        if token is not None and not yes:
+        # Without a token there is nothing to agree to: the office says why. One that was brought is a word given.
+        if token is not None and approval_token is None and not yes:
             _ask(json=json)
         decided = {"proposal_id": proposal, "decision": "approve", "approval_token": token}
         answer = client.call(REVIEW, _given({**decided, "rationale": rationale, "operations": operation or None}))

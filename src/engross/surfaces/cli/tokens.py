@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from engross.calls import Role
-from engross.replies import Reply, reply
+from engross.replies import Reply, codes, reply
 
 from .answering import finish
 from .place import AsJson, Place, at_office
@@ -20,6 +20,9 @@ KEEPER: Role = "admin"
 """The role in which the folder's owner looks after tokens, unless another is named."""
 COLUMNS = ("id", "principal", "type", "roles", "status", "expires_at", "note")
 PRIVATE = 0o600
+MIXED_UP = (
+    "--role is the role in which you call; what the token may do is --roles. Leave --role out to call as an admin."
+)
 
 app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the tokens that let callers in.")
 
@@ -31,7 +34,10 @@ def create(
     principal: Annotated[str, typer.Argument(help="Who it stands for.")],
     type: Annotated[str, typer.Option(help="What they are: human, agent or service.")] = "agent",
     roles: Annotated[
-        list[str] | None, typer.Option(help="A right it carries; may be repeated. An agent has `agent` without it.")
+        list[str] | None,
+        typer.Option(
+            help="A role that the token gets, not yours (--role); may be repeated. An agent has `agent` without it."
+        ),
     ] = None,
     scopes: Annotated[
         list[str] | None, typer.Option(help="A scope, for policies that ask about it; may be repeated.")
@@ -54,14 +60,14 @@ def create(
     }
     if to is not None and to.exists():
         raise typer.BadParameter(f"{to} is there already", param_hint="--to")
-    with place.client(KEEPER) as client:
+    with place.client(KEEPER, may_make=True) as client:
         answer = client.call("door.create-token", {name: value for name, value in asked.items() if value is not None})
         text = client.office.door.text_of(client.tenant, answer.data["token"]["id"]) if answer.ok else ""
     if not answer.ok:
-        finish(answer, json=json)
+        finish(_told_apart(answer) if place.role and not roles else answer, json=json)
     if to is not None:
         _write(to, text)
-    finish(_with_text(answer, text) if to is None else answer, json=json, show=_show_token)
+    finish(_with(answer, text=text) if to is None else answer, json=json, show=_show_token)
 
 
 @app.command("list")
@@ -94,8 +100,13 @@ def revoke(
     finish(answer, json=json)
 
 
-def _with_text(answer: Reply, text: str) -> Reply:
-    told = reply(answer.code, answer.params, {**answer.data, "text": text})
+def _told_apart(answer: Reply) -> Reply:
+    """A denial of somebody who may have named their own role for that of the token."""
+    return _with(answer, hint=MIXED_UP) if answer.code == codes.CALL_DENIED else answer
+
+
+def _with(answer: Reply, **more: str) -> Reply:
+    told = reply(answer.code, answer.params, {**answer.data, **more})
     return told if answer.trace is None else told.traced(answer.trace, answer.tool, answer.duration_ms)
 
 

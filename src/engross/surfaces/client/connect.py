@@ -14,13 +14,13 @@ from engross.flows import Aggregate
 from engross.office import Settings
 from engross.office.capabilities import open_office
 from engross.office.door.local import os_user
+from engross.office.settings import TOKEN_VARIABLE
 from engross.replies import Failed, reply_of
 
 from .client import Client
 from .embedded import EmbeddedPort
 
 ADDRESSES = ("http://", "https://")
-TOKEN_VARIABLE = "ENGROSS_TOKEN"
 
 
 def connect(

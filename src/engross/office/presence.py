@@ -1,0 +1,33 @@
+"""Whether an office is there: opening one makes it, and whoever only looks at one must not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engross.replies import Invalid, codes
+
+from .settings import Settings
+
+HINT = "Name the office's folder with --data or ENGROSS_DATA. `engross serve`, or the first write, makes a new one."
+
+
+def has_store(settings: Settings) -> bool:
+    """Is there a database? Of a server's that is not known before it is asked."""
+    return settings.store is not None or Path(settings.location).is_file()
+
+
+def require_store(settings: Settings) -> None:
+    """Invalid where there is no database yet."""
+    if not has_store(settings):
+        raise _not_there(settings)
+
+
+def require_office(settings: Settings) -> None:
+    """Invalid where opening would make something: for a database on a server, too, the key is in the folder."""
+    if not (settings.data.is_dir() and has_store(settings)):
+        raise _not_there(settings)
+
+
+def _not_there(settings: Settings) -> Invalid:
+    told = {"kind": "office in", "id": str(settings.data)}
+    return Invalid(codes.RECORD_NOT_FOUND, told, field="data", suggestions={"hint": HINT})
