@@ -23,6 +23,7 @@ from engross.ledger.canonical import canonical
 from engross.ledger.merkle import merkle_root
 from engross.ledger.seals import LARGEST_SEAL, last_seal
 from engross.ledger.signing import signed_by
+from engross.plainfile import stands_at
 from engross.replies import Coded, reply_of
 from engross.store import Migration, Reading
 from engross.store.opening import bring_up_to_date
@@ -152,11 +153,12 @@ def _disk(settings: Settings) -> Outcome:
 
 def _key(settings: Settings) -> Outcome:
     file = _key_file(settings)
-    if not file.exists():
+    if not stands_at(file):
         return Outcome("ok", "none yet; it is made when the office first opens")
+    public = OfficeKey.at(file).public
     if file.stat().st_mode & 0o077:
         return Outcome("fail", f"{file} is open to others", f"Whoever reads it can sign: chmod 600 {file}")
-    return Outcome("ok", f"public key {OfficeKey.at(file).public}")
+    return Outcome("ok", f"public key {public}")
 
 
 def _policies(settings: Settings) -> Outcome:
@@ -209,7 +211,7 @@ def _only_unused_domains(known: Sequence[Migration], pending: Sequence[Migration
 def _seals(settings: Settings) -> Outcome:
     """The newest seal of every tenant: that it is signed with the office's key, over the receipts that are there."""
     file = _key_file(settings)
-    if not _is_there(settings) or not file.exists():
+    if not _is_there(settings) or not stands_at(file):
         return Outcome("ok", "none yet")
     public = OfficeKey.at(file).public
     with _opened(settings) as store:
@@ -264,7 +266,9 @@ def _tokens(settings: Settings) -> Outcome:
     trust = Trust.of(settings)
     told = "local ones" if trust is None else f"local ones, and those of {trust.issuer}"
     folder = settings.data / TOKENS
-    files = sorted(folder.glob("*.token")) if folder.is_dir() else []
+    if stands_at(folder) and not folder.is_dir():
+        return Outcome("fail", f"{folder} is no folder", "Move away what is there; `engross serve` makes the folder.")
+    files = sorted(folder.glob("*.token"))
     if open_to_others := [file for file in files if file.stat().st_mode & 0o077]:
         advice = "Whoever read them can come in: `engross token revoke`, and delete them."
         return Outcome("fail", f"{', '.join(map(str, open_to_others))}: open to others", advice)
@@ -318,7 +322,7 @@ def _opened(settings: Settings) -> Iterator[SqliteStore | PostgresStore]:
 
 
 def _is_there(settings: Settings) -> bool:
-    return settings.store is not None or Path(settings.location).is_file()
+    return settings.store is not None or stands_at(settings.location)
 
 
 def _key_file(settings: Settings) -> Path:
