@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import orjson
 
+from engross.plainfile import plain_target
 from engross.replies import Invalid, codes
 from engross.store.blobs import put_in_place, stage
 
@@ -46,6 +47,7 @@ class Checkpoint:
     def save(self, path: Path) -> None:
         """Write the checkpoint, whole or not at all."""
         data = {tenant: asdict(pin) for tenant, pin in self.pins.items()}
-        staged = stage(path, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        target = plain_target(path)
+        staged = stage(target, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
         os.chmod(staged, 0o644)
-        put_in_place(staged, path)
+        put_in_place(staged, target)

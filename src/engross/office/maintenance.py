@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from engross.ledger import OfficeKey
 from engross.ledger.checkpoint import Checkpoint
 from engross.ledger.verify import verify
+from engross.plainfile import NoPlainFile, plain_target, stands_at
 from engross.replies import Invalid, Reply, codes, reply
 from engross.store import Migration
 from engross.store.archive import Manifest, back_up, restore
@@ -38,6 +39,8 @@ def verify_ledger(
         raise Invalid(codes.VALIDATION_ERROR, {"problem": "a public key has 64 hex digits"}, field="public_key")
     if checkpoint is not None and not checkpoint.exists():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "checkpoint", "id": str(checkpoint)}, field="checkpoint")
+    if save_checkpoint is not None:
+        _refuse_other_than_a_file(save_checkpoint, "save_checkpoint")
     where = source if isinstance(source, Path) else (source.store or source.data)
     known = Checkpoint.load(checkpoint) if checkpoint else None
     report = verify(where, public_key=public_key, checkpoint=known)
@@ -48,8 +51,9 @@ def verify_ledger(
 
 def back_up_office(settings: Settings, target: Path, *, tenant: str | None = None, with_keys: bool = True) -> Reply:
     """Write a backup of an office, or the export of one tenant, while others go on working."""
+    _refuse_other_than_a_file(target, "target")
     key_file = settings.data / "keys" / "office.key"
-    public_key = OfficeKey.at(key_file).public if key_file.exists() else None
+    public_key = OfficeKey.at(key_file).public if stands_at(key_file) else None
     store = existing_store(settings)
     made = back_up(store, settings.data, target, tenant=tenant, with_keys=with_keys, public_key=public_key)
     return reply(codes.SYS_OK, data={"file": str(target), **_contents(made)})
@@ -79,6 +83,13 @@ def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
     if isinstance(location, Path) and not location.is_file():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office in", "id": str(settings.data)}, field="data")
     return engine_at(location)
+
+
+def _refuse_other_than_a_file(target: Path, field: str) -> None:
+    try:
+        plain_target(target)
+    except NoPlainFile as error:
+        raise Invalid(codes.VALIDATION_ERROR, {"problem": str(error.strerror)}, field=field) from error
 
 
 def _contents(manifest: Manifest) -> dict[str, Any]:
