@@ -101,11 +101,13 @@ def test_schemas_of_the_operator_are_used_and_a_broken_one_is_told(local: Office
     folder.mkdir()
     (folder / "ticket.oct.md").write_text(TICKET)
     (folder / "broken.oct.md").write_text("===BROKEN===\nA: b\n")
+    (folder / "lost.oct.md").symlink_to(folder / "gone")
     archive = Archive(local, schemas_folder=folder)
     content = "===D===\nTICKET:\n  SIZE::big\n===END===\n"
     assert [one["spec_code"] for one in validate(archive, content, "TICKET")["errors"]] == ["E007"]
     assert validate(archive, content.replace("big", "3"), "TICKET")["validation_status"] == "VALIDATED"
-    assert refused(archive.clara.documents.octave_validate(content=PLAN, schema="BROKEN")) == [("E_INPUT", "E_SCHEMA")]
+    for name in ("BROKEN", "LOST"):
+        assert refused(archive.clara.documents.octave_validate(content=PLAN, schema=name)) == [("E_INPUT", "E_SCHEMA")]
     listed = {one["name"]: one for one in archive.clara.documents.list_schemas().data["schemas"]}
     assert listed["TICKET"]["fields"] == 1
     assert "problem" in listed["BROKEN"]

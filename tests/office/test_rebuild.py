@@ -11,7 +11,7 @@ from engross.calls import Context, Decision, FactDraft
 from engross.flows import Aggregate
 from engross.ledger import FactBook, Unit, digest, receipt_for, write_commit
 from engross.ledger.facts import facts_digest, write_down
-from engross.replies import Reply, Trace
+from engross.replies import Failed, Reply, Trace, codes
 from engross.store import Transaction
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices, shelf
@@ -308,3 +308,22 @@ def make_it_old(client: Client, proposal: str) -> None:
         client.tenant, lambda transaction: transaction.execute(sql, {"proposal": proposal})
     )
     assert touched == 1
+
+
+@pytest.mark.parametrize("erased", [False, True])
+def test_facts_of_an_aggregate_that_is_not_there_are_named_and_nothing_is_changed(
+    offices: Offices, curator: Client, erased: bool
+) -> None:
+    book = curator.shelf.add_book(title="Dune").data["book"]["id"]
+    if erased:
+        asked = {"aggregate": "shelf", "subject": book}
+        token = curator.call("record.erase", asked).data["confirm_token"]
+        assert curator.call("record.erase", {**asked, "confirm_token": token}).ok
+    without = offices.open(Aggregate("other", "Nothing yet"))
+    with pytest.raises(Failed) as raised:
+        without.office.rebuild("main", keep=True)
+    assert (raised.value.code, raised.value.params) == (codes.CONFIG_INVALID, {"setting": "capabilities"})
+    assert raised.value.data is not None
+    assert raised.value.data["aggregates"] == ["shelf"]
+    assert titles(curator) == ([] if erased else ["Dune"])
+    assert curator.office.rebuild("main").same

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
+from engross.plainfile import stands_at
+
 from .fault import Faults
 from .model import Bind, Document
 from .node import Keyed, Scalar
@@ -110,5 +112,5 @@ def located(location: str, folder: Path) -> Path:
         if path.startswith(relative):
             rest = path.removeprefix(relative)
             beside = folder / rest
-            return beside if beside.exists() else Path(rest)
+            return beside if stands_at(beside) else Path(rest)
     return Path(path) if path.startswith("/") else folder / path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from engross.plainfile import only_plain
 from engross.replies import Failed, codes
 
 SUFFIX = ".cedar"
@@ -40,6 +41,7 @@ def _texts(folder: Path) -> dict[str, str]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with open(path, encoding="utf-8", opener=only_plain) as file:
+            return file.read()
     except (OSError, UnicodeDecodeError) as unreadable:
         raise policy_problem(path.name, "the file cannot be read as text") from unreadable

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 import orjson
 
+from engross.plainfile import plain_target
 from engross.replies import Invalid, codes
 from engross.store.blobs import put_in_place, stage
 
@@ -57,9 +58,10 @@ class Checkpoint:
 
     def save(self, path: Path) -> None:
         """Write the checkpoint, whole or not at all."""
-        staged = stage(path, self.as_json())
+        target = plain_target(path)
+        staged = stage(target, self.as_json())
         os.chmod(staged, 0o644)
-        put_in_place(staged, path)
+        put_in_place(staged, target)
 
 
 def _none_there() -> Invalid:

@@ -45,6 +45,12 @@ class FactBook:
             return 1
         raise _unhandled(aggregate, fact_type)
 
+    def handles(self, aggregate: str, fact_type: str) -> bool:
+        """Whether it is known what facts of a type do to the state."""
+        if (aggregate, fact_type) in self._appliers or fact_type == REACHED:
+            return True
+        return fact_type == ERASED and aggregate in self._erasers
+
     def erases(self, aggregate: str) -> bool:
         """Whether an aggregate knows how to forget a subject."""
         return aggregate in self._erasers

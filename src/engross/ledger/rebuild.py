@@ -8,9 +8,10 @@ from itertools import groupby
 import orjson
 
 from engross.calls import Context
+from engross.replies import Failed, codes
 from engross.store import Transaction
 
-from .factbook import FactBook
+from .factbook import ERASED, FactBook
 from .facts import COLUMNS, fact_of
 from .unit import State
 
@@ -30,6 +31,7 @@ def state_digest(transaction: Transaction, book: FactBook) -> str:
 
 def rebuild_state(transaction: Transaction, context: Context, book: FactBook) -> int:
     """Empty a tenant's state tables and apply every fact again; how many facts that were."""
+    _refuse_unknown_facts(transaction, book)
     for tables in book.tables.values():
         for table in tables:
             transaction.execute(f"DELETE FROM {table} WHERE tenant = :tenant", {})
@@ -49,3 +51,22 @@ def rebuild_state(transaction: Transaction, context: Context, book: FactBook) ->
         if len(rows) < PAGE:
             return count
         position, ordinal = rows[-1]["position"], rows[-1]["ordinal"]
+
+
+def _refuse_unknown_facts(transaction: Transaction, book: FactBook) -> None:
+    """State cannot be built from facts of which this office does not know what they do."""
+    rows = transaction.rows(
+        "SELECT DISTINCT aggregate, type FROM facts WHERE tenant = :tenant AND (payload IS NOT NULL OR type = :erased)",
+        {"erased": ERASED},
+    )
+    unknown = sorted((row["aggregate"], row["type"]) for row in rows if not book.handles(row["aggregate"], row["type"]))
+    if not unknown:
+        return
+    names = list(dict.fromkeys(aggregate for aggregate, _ in unknown))
+    told = {
+        "setting": "capabilities",
+        "aggregates": names,
+        "facts": [f"{aggregate}.{fact_type}" for aggregate, fact_type in unknown],
+        "problem": f"there are facts of {', '.join(names)}: open the office with the capability that has them",
+    }
+    raise Failed(codes.CONFIG_INVALID, {"setting": "capabilities"}, data=told)

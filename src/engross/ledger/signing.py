@@ -7,6 +7,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from engross.plainfile import only_plain, stands_at
 from engross.replies import Failed, codes
 from engross.store.blobs import stage, sync_folder
 from engross.store.failures import disk_failure, translated
@@ -29,7 +30,7 @@ class OfficeKey:
 
     @staticmethod
     def _seed_at(path: Path) -> bytes:
-        if not path.exists():
+        if not stands_at(path):
             # The key gets its name once it is whole: nobody ever reads half a key, and of two makers one wins.
             staged = stage(path, os.urandom(32))
             try:
@@ -38,7 +39,12 @@ class OfficeKey:
             finally:
                 os.unlink(staged)
             sync_folder(path.parent)
-        return path.read_bytes()
+        try:
+            with open(path, "rb", opener=only_plain) as file:
+                return file.read()
+        except OSError as error:
+            told = {"file": str(path), "problem": f"it cannot be read ({type(error).__name__})"}
+            raise Failed(codes.CONFIG_INVALID, {"setting": "office key"}, data=told) from error
 
     @property
     def public(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -58,12 +59,14 @@ class Shelf:
     def _from_folder(self, name: str) -> Schema | None:
         for folder in self._folders:
             for file in (f"{name.lower()}{_SUFFIX}", f"{name}{_SUFFIX}"):
-                if (folder / file).is_file():
+                if os.path.lexists(folder / file):
                     return _read(folder / file, name)
         return None
 
 
 def _read(path: Path, name: str) -> Schema:
+    if not path.is_file():
+        raise OctaveError("E_SCHEMA", f"the file of schema {name}: it is no plain file")
     try:
         schema = schema_of(parse(path.read_bytes(), longest=LONGEST_SCHEMA))
     except (OSError, OctaveError) as error:

@@ -16,6 +16,7 @@ import orjson
 
 from engross.calls import instant, now
 from engross.flows import Aggregate
+from engross.plainfile import only_plain, stands_at
 from engross.replies import Failed, codes
 
 NAME = "accepted.json"
@@ -76,10 +77,11 @@ class Acceptances:
             os.close(descriptor)
 
     def _read(self) -> dict[str, Any]:
-        try:
-            found = orjson.loads(self.file.read_bytes())
-        except FileNotFoundError:
+        if not stands_at(self.file):
             return {}
+        try:
+            with open(self.file, "rb", opener=only_plain) as file:
+                found = orjson.loads(file.read())
         except (OSError, ValueError) as error:
             told = {"file": str(self.file), "problem": "it cannot be read; remove it to accept every document anew"}
             raise Failed(codes.CONFIG_INVALID, {"setting": NAME}, data=told) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ class Surroundings(NamedTuple):
     settings: Settings
     knobs: Knobs
     blobs: Callable[[str], Blobs]
+    schemas: Path | None = None
 
 
 class Domain(NamedTuple):
@@ -92,7 +94,7 @@ def _documents(around: Surroundings) -> Aggregate:
             home=settings.data / "documents",
             blobs=around.blobs,
             roots=settings.document_roots,
-            schemas_folder=settings.document_schemas or settings.data / "schemas",
+            schemas_folder=around.schemas,
             refuse_invalid=settings.refuse_invalid_documents,
         )
     )

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from engross.calls import Clock, now
 from engross.flows import Aggregate, Catalogue, FlowDefinitionError
+from engross.plainfile import stands_at
 from engross.replies import Failed, codes
 
 from .built_in import Surroundings, built_in
@@ -77,7 +78,7 @@ def _catalogue(settings: Settings, found: Iterable[Aggregate]) -> Catalogue:
 
 
 def _surroundings(settings: Settings) -> Surroundings:
-    return Surroundings(settings, read_knobs(settings), lambda tenant: _no_office())
+    return Surroundings(settings, read_knobs(settings), lambda tenant: _no_office(), settings.schema_folder)
 
 
 def load_capabilities(
@@ -140,14 +141,15 @@ def _each_once(files: Iterable[Path]) -> Iterator[Path]:
 def _lying_in(folder: Path) -> list[Path]:
     """The capabilities in a folder, by name. Other files may lie beside them."""
     try:
-        listed = sorted(folder.iterdir()) if folder.is_dir() else []
+        listed = sorted(folder.iterdir()) if stands_at(folder) else []
         files = [file for file in listed if file.suffix in LOADERS and not file.name.startswith((".", "_"))]
         for place in [folder, *files] if files else []:
             if place.stat().st_mode & WRITABLE_BY_ALL:
                 raise _unusable(place, "everybody may write it: take that right away (chmod o-w)")
         return [file for file in files if not _is_document(file) or is_capability(file)]
     except OSError as error:
-        raise _unusable(folder, f"it cannot be read ({type(error).__name__})") from error
+        place = Path(error.filename or folder)
+        raise _unusable(place, f"it cannot be read ({type(error).__name__})") from error
 
 
 def _loaded(file: Path, settings: Settings, others: Collection[str]) -> list[Aggregate]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engross.flows import Aggregate
 from engross.pipeline import Request
+from engross.plainfile import only_plain
 from engross.replies import Failed, Reply, codes
 
 from .acceptance import Acceptances, difference, told_of
@@ -56,7 +57,7 @@ class Refs(Collection[str]):
 
 def is_capability(file: Path) -> bool:
     """Is this a document to be used by itself? Sections that others import, and files of secrets, lie beside those."""
-    with file.open("rb") as content:
+    with open(file, "rb", opener=only_plain) as content:
         return _CAPABILITY.search(content.read(_LOOKED_AT)) is not None
 
 

@@ -24,6 +24,7 @@ from engross.ledger.checkpoint import Checkpoint
 from engross.ledger.merkle import merkle_root
 from engross.ledger.seals import LARGEST_SEAL, last_seal
 from engross.ledger.signing import signed_by
+from engross.plainfile import stands_at
 from engross.replies import Coded, reply_of
 from engross.store import Migration, Reading
 from engross.store.opening import bring_up_to_date
@@ -163,11 +164,12 @@ def _disk(settings: Settings) -> Outcome:
 
 def _key(settings: Settings) -> Outcome:
     file = _key_file(settings)
-    if not file.exists():
+    if not stands_at(file):
         return Outcome("ok", "none yet; it is made when the office first opens")
+    public = OfficeKey.at(file).public
     if file.stat().st_mode & 0o077:
         return Outcome("fail", f"{file} is open to others", f"Whoever reads it can sign: chmod 600 {file}")
-    return Outcome("ok", f"public key {OfficeKey.at(file).public}")
+    return Outcome("ok", f"public key {public}")
 
 
 def _policies(settings: Settings) -> Outcome:
@@ -219,7 +221,7 @@ def _only_unused_domains(known: Sequence[Migration], pending: Sequence[Migration
 
 def _facts(settings: Settings) -> Outcome:
     """That whoever stated what is on the record is there to account for it."""
-    if not _is_there(settings):
+    if not has_store(settings):
         return Outcome("ok", "none yet")
     with _opened(settings) as store:
         stated = {one for name in store.tenants() for one in store.read(name, stated_aggregates)}
@@ -241,7 +243,7 @@ def _way_back(missing: Sequence[str]) -> str:
 def _seals(settings: Settings) -> Outcome:
     """The newest seal of every tenant: by the office's key or one to take over from, over the receipts there are."""
     file = _key_file(settings)
-    if not has_store(settings) or not file.exists():
+    if not has_store(settings) or not stands_at(file):
         return Outcome("ok", "none yet")
     public, restored = OfficeKey.at(file).public, restored_in(file.parent)
     with _opened(settings) as store:
@@ -298,7 +300,9 @@ def _tokens(settings: Settings) -> Outcome:
     trust = Trust.of(settings)
     told = "local ones" if trust is None else f"local ones, and those of {trust.issuer}"
     folder = settings.data / TOKENS
-    files = sorted(folder.glob("*.token")) if folder.is_dir() else []
+    if stands_at(folder) and not folder.is_dir():
+        return Outcome("fail", f"{folder} is no folder", "Move away what is there; `engross serve` makes the folder.")
+    files = sorted(folder.glob("*.token"))
     if open_to_others := [file for file in files if file.stat().st_mode & 0o077]:
         advice = "Whoever read them can come in: `engross token revoke`, and delete them."
         return Outcome("fail", f"{', '.join(map(str, open_to_others))}: open to others", advice)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engross.ledger import RESTORED, OfficeKey, restored_in
 from engross.ledger.checkpoint import Checkpoint
 from engross.ledger.verify import verify
+from engross.plainfile import NoPlainFile, plain_target, stands_at
 from engross.replies import Invalid, Reply, codes, reply
 from engross.store import Migration
 from engross.store.archive import KEYS, Archive, Manifest, back_up, restore
@@ -40,6 +41,8 @@ def verify_ledger(
         raise Invalid(codes.VALIDATION_ERROR, {"problem": "a public key has 64 hex digits"}, field="public_key")
     if checkpoint is not None and not checkpoint.exists():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "checkpoint", "id": str(checkpoint)}, field="checkpoint")
+    if save_checkpoint is not None:
+        _refuse_other_than_a_file(save_checkpoint, "save_checkpoint")
     known = Checkpoint.load(checkpoint) if checkpoint else None
     if isinstance(source, Path):
         report = verify(source, public_key=public_key, checkpoint=known)
@@ -53,6 +56,7 @@ def verify_ledger(
 
 def back_up_office(settings: Settings, target: Path, *, tenant: str | None = None, with_keys: bool = True) -> Reply:
     """Write a backup of an office, or the export of one tenant, while others go on working."""
+    _refuse_other_than_a_file(target, "target")
     store = existing_store(settings)
     public_key = _signer(settings, with_keys=with_keys and tenant is None)
     made = back_up(store, settings.data, target, tenant=tenant, with_keys=with_keys, public_key=public_key)
@@ -86,7 +90,7 @@ def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
 def _signer(settings: Settings, *, with_keys: bool) -> str | None:
     """The key that a backup's seals are by. Where it took over from others, that is for what lies beside it to say."""
     keys = settings.data / "keys"
-    if not (keys / "office.key").exists() or (restored_in(keys) and not with_keys):
+    if not stands_at(keys / "office.key") or (restored_in(keys) and not with_keys):
         return None
     return OfficeKey.at(keys / "office.key").public
 
@@ -98,6 +102,13 @@ def _handed_over(archive: Path) -> Mapping[str, bytes]:
             return {}
     report = verify(archive)
     return {RESTORED: report.checkpoint().as_json()} if report.ok and report.total.seals else {}
+
+
+def _refuse_other_than_a_file(target: Path, field: str) -> None:
+    try:
+        plain_target(target)
+    except NoPlainFile as error:
+        raise Invalid(codes.VALIDATION_ERROR, {"problem": str(error.strerror)}, field=field) from error
 
 
 def _contents(manifest: Manifest) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from engross.pipeline import (
     drive,
     walk,
 )
+from engross.plainfile import only_plain, stands_at
 from engross.replies import Denied, Failed, Invalid, Reply, Trace, codes, configure_crash_log
 from engross.store import STORE_ROOM, Arrivals, Blobs, Migration, Reading, Transaction, ensure_tables, open_store, room
 from engross.store.failures import disk_failure, translated
@@ -36,6 +37,7 @@ from .own_flows import own_aggregate
 from .review import review_aggregate
 from .settings import Settings
 
+KNOBS = "knobs.toml"
 SYSTEM = Principal("engross", "service", frozenset({"admin"}))
 
 
@@ -66,7 +68,7 @@ class Office:
         trust = Trust.of(settings)
         knobs = read_knobs(settings)
         given = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
-        self.catalogue = Catalogue(given, built_in(Surroundings(settings, knobs, self.blobs)))
+        self.catalogue = Catalogue(given, built_in(Surroundings(settings, knobs, self.blobs, settings.schema_folder)))
         present = self.catalogue.present
         self._key = OfficeKey.at(folder / "keys" / "office.key")
         self._vouching = Vouching(self._key.secret("upload"))
@@ -300,5 +302,12 @@ def _answers(settings: Settings, key: OfficeKey) -> Answers:
 def read_knobs(settings: Settings) -> Knobs:
     """The knobs that the operator set."""
     folder = settings.policy_folder
-    file = folder / "knobs.toml" if folder else None
-    return Knobs.from_toml(file.read_text()) if file and file.exists() else Knobs()
+    if folder is None or not stands_at(file := folder / KNOBS):
+        return Knobs()
+    try:
+        with open(file, encoding="utf-8", opener=only_plain) as content:
+            text = content.read()
+    except (OSError, UnicodeDecodeError) as error:
+        told = {"setting": KNOBS, "file": str(file), "problem": f"it cannot be read as text ({type(error).__name__})"}
+        raise Failed(codes.CONFIG_INVALID, {"setting": KNOBS}, data=told) from error
+    return Knobs.from_toml(text)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from engross.plainfile import stands_at
 from engross.replies import Invalid, codes
 
 from .settings import Settings
@@ -13,7 +12,7 @@ HINT = "Name the office's folder with --data or ENGROSS_DATA. `engross serve`, o
 
 def has_store(settings: Settings) -> bool:
     """Is there a database? Of a server's that is not known before it is asked."""
-    return settings.store is not None or Path(settings.location).is_file()
+    return settings.store is not None or stands_at(settings.location)
 
 
 def require_store(settings: Settings) -> None:

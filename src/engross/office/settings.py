@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engross.flows import nearest
+from engross.plainfile import stands_at
 from engross.replies import Failed, codes
 
 PREFIX = "ENGROSS_"
@@ -149,10 +150,18 @@ class Settings:
     @property
     def policy_folder(self) -> Path | None:
         """The operator's own policies, if there are any."""
-        if self.policies is not None:
-            return self.policies
         usual = self.data / "policies"
-        return usual if usual.is_dir() else None
+        if self.policies is None and not stands_at(usual):
+            return None
+        return _readable("policies", self.policies or usual)
+
+    @property
+    def schema_folder(self) -> Path:
+        """The operator's own schemas of documents; the usual folder may come to be while the office is open."""
+        usual = self.data / "schemas"
+        if self.document_schemas is None and not stands_at(usual):
+            return usual
+        return _readable("document_schemas", self.document_schemas or usual)
 
 
 def unknown_variables() -> list[str]:
@@ -166,6 +175,16 @@ def required(settings: Settings, name: str, because: str) -> str | None:
     if value is None and getattr(settings, because) is not None:
         raise _invalid(name, needed_with=because)
     return value
+
+
+def _readable(name: str, folder: Path) -> Path:
+    """The folder; whatever cannot be read as one is refused, so that nothing in it is passed over."""
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        problem = f"it cannot be read as a folder ({type(error).__name__})"
+        raise _invalid(name, file=str(folder), problem=problem) from error
+    return folder
 
 
 def _fitting(name: str, kind: str, value: Any) -> Any:

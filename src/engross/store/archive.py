@@ -37,6 +37,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import orjson
 
 from engross.calls import instant, now
+from engross.plainfile import plain_target, stands_at
 from engross.replies import Failed, Invalid, codes
 
 from .blobs import make_folder, put_in_place, stage, sync_folder
@@ -356,7 +357,7 @@ def restore(
 def _refuse_what_is_not_empty(data_folder: Path) -> None:
     for part in (BLOBS, KEYS):
         folder = data_folder / part
-        if not _is_missing(folder) and (folder.is_symlink() or not folder.is_dir() or any(folder.iterdir())):
+        if stands_at(folder) and (folder.is_symlink() or not folder.is_dir() or any(folder.iterdir())):
             raise taken(f"there is something at {part} of the data folder already")
 
 
@@ -409,7 +410,7 @@ def _write(path: Path, chunks: Iterable[bytes]) -> None:
 
 def _make_for_now(folder: Path, undo: ExitStack) -> None:
     upwards = (folder, *folder.parents)
-    missing = list(takewhile(_is_missing, upwards))
+    missing = list(takewhile(lambda place: not stands_at(place), upwards))
     there = upwards[len(missing)]
     if not there.is_dir():
         raise taken(f"{there.name} is no folder")
@@ -418,15 +419,6 @@ def _make_for_now(folder: Path, undo: ExitStack) -> None:
         make_folder(folder.parent)
         folder.mkdir(mode=PRIVATE)
         sync_folder(folder.parent)
-
-
-def _is_missing(path: Path) -> bool:
-    """Whether nothing is there, not even a link that leads nowhere."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    return False
 
 
 def _refuse_what_does_not_fit(manifest: Manifest, folder: Path) -> None:
@@ -496,7 +488,8 @@ def _entry(name: str) -> ZipInfo:
 @contextmanager
 def _put_there_when_whole(target: Path) -> Iterator[BinaryIO]:
     with translated(disk_failure):
-        staged = stage(target, b"")
+        plain = plain_target(target)
+        staged = stage(plain, b"")
         try:
             with staged.open("wb") as file:
                 yield file
@@ -505,7 +498,7 @@ def _put_there_when_whole(target: Path) -> Iterator[BinaryIO]:
         except BaseException:
             staged.unlink()
             raise
-        put_in_place(staged, target)
+        put_in_place(staged, plain)
 
 
 @contextmanager

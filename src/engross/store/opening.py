@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engross.plainfile import stands_at
 from engross.replies import Failed, codes
 
-from .failures import postgres_failure, sqlite_failure, translated
+from .failures import postgres_failure, sqlite_failure, translated, unavailable
 from .migrations import Migration, migrate, pending
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ def open_store(
     vfs: str | None = None,
 ) -> SqliteStore | PostgresStore:
     """A running store at a PostgreSQL address or in a SQLite file."""
+    # SQLite would follow a link that leads nowhere and begin anew there, as if nothing had ever been recorded.
+    if not is_postgres(location) and stands_at(location) and not Path(location).exists():
+        raise unavailable(file=str(location), problem="it is a link that leads nowhere")
     store = engine_at(location, unit_seconds=unit_seconds, vfs=vfs)
     _bring_up_to_date_or_refuse(store, migrations, upgrade=upgrade)
     store.open()

@@ -94,6 +94,24 @@ def broken_key(office: Path) -> None:
     (office / "keys" / "office.key").write_bytes(b"short")
 
 
+def lost_policies(office: Path) -> None:
+    (office / "policies").symlink_to(office / "gone")
+
+
+def lost_key(office: Path) -> None:
+    (office / "keys" / "office.key").unlink()
+    (office / "keys" / "office.key").symlink_to(office / "gone")
+
+
+def lost_store(office: Path) -> None:
+    (office / "office.db").unlink()
+    (office / "office.db").symlink_to(office / "gone")
+
+
+def lost_tokens(office: Path) -> None:
+    (office / "tokens").symlink_to(office / "gone")
+
+
 def other_key(office: Path) -> None:
     (office / "keys" / "office.key").write_bytes(os.urandom(32))
 
@@ -139,6 +157,10 @@ BROKEN = {
     "tables": newer_store,
     "store": no_database,
     "tokens": open_token,
+    "policies  ": lost_policies,
+    "key ": lost_key,
+    "store ": lost_store,
+    "tokens ": lost_tokens,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from hashlib import sha256
 from pathlib import Path
@@ -79,3 +80,10 @@ def test_a_target_that_cannot_be_written_is_said_so(local: Shell, file: Path, tm
     assert local.run("upload", file, "--json").code == 0
     done = local.spawn("download", HASH, tmp_path / "no folder" / "target")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+def test_a_pipe_is_not_written_over(local: Shell, file: Path, tmp_path: Path) -> None:
+    assert local.run("upload", file).code == 0
+    os.mkfifo(tmp_path / "pipe")
+    assert local.run("download", HASH, tmp_path / "pipe").code == 2
+    assert (tmp_path / "pipe").is_fifo()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -263,6 +265,45 @@ def test_an_office_on_postgresql_is_backed_up_and_restored_into_a_file(
     with connect(tmp_path / "moved", shelf()) as moved:
         assert [book["title"] for book in moved.shelf.list_books().data["books"]] == ["Dune"]
         assert moved.shelf.add_book(title="Emma").ok
+
+
+WRITES = {"backup": ["backup"], "checkpoint": ["verify", "--save-checkpoint"]}
+
+
+@pytest.mark.parametrize("words", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to(path)])
+def test_what_is_no_plain_file_is_not_written_over(
+    data: Path, tmp_path: Path, words: list[str], make: Callable[[Path], object]
+) -> None:
+    target = tmp_path / "target"
+    make(target)
+    before = target.lstat()
+    done = engross(*words, target, "--data", data, "--json")
+    refused = json.loads(done.stdout)
+    field = "target" if words == ["backup"] else "save_checkpoint"
+    assert (done.returncode, refused["reply"]["message_key"]) == (2, "VALIDATION_ERROR")
+    assert [error["field"] for error in refused["errors"]] == [field]
+    assert (target.lstat().st_ino, target.lstat().st_mode) == (before.st_ino, before.st_mode)
+    assert sorted(tmp_path.iterdir()) == [data, target]
+
+
+@pytest.mark.parametrize("words", WRITES.values(), ids=WRITES)
+def test_a_link_stays_and_the_file_behind_it_is_written(data: Path, tmp_path: Path, words: list[str]) -> None:
+    there, link = tmp_path / "there", tmp_path / "link"
+    link.symlink_to("there")
+    for _ in ("leading nowhere", "to a file"):
+        assert engross(*words, link, "--data", data).returncode == 0
+        assert (link.is_symlink(), there.is_symlink(), there.stat().st_size > 0) == (True, False, True)
+        there.write_bytes(b"")
+
+
+def test_a_backup_without_the_key_that_should_be_there_is_refused(data: Path, tmp_path: Path) -> None:
+    key = data / "keys" / "office.key"
+    key.rename(tmp_path / "moved")
+    key.symlink_to(tmp_path / "gone")
+    done = engross("backup", tmp_path / "saved", "--data", data, "--json")
+    assert json.loads(done.stdout)["reply"]["message_key"] == "CONFIG_INVALID"
+    assert not (tmp_path / "saved").exists()
 
 
 def test_a_crash_of_the_program_is_told_by_its_trace_and_no_stack(data: Path, tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from engross.plainfile import NoPlainFile
 from engross.surfaces.client import Client
 from tests.surfaces.client.conftest import At
 
@@ -62,6 +65,30 @@ def test_what_is_not_there_leaves_the_target_as_it_was(clara: Client, tmp_path: 
         file.write_bytes(b"before")
     assert clara.download(digest, target).reply_type == "I"
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == {target: b"before", beside: b"before"}
+
+
+def test_a_link_stays_and_the_file_behind_it_is_written(clara: Client, tmp_path: Path) -> None:
+    digest = clara.upload(LARGE).data["blob"]["content_hash"]
+    there, link = tmp_path / "there", tmp_path / "link"
+    link.symlink_to("there")
+    for _ in ("leading nowhere", "to a file"):
+        assert clara.download(digest, link).ok
+        assert (link.is_symlink(), there.is_symlink(), there.read_bytes() == LARGE) == (True, False, True)
+        there.write_bytes(b"before")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda path: path.symlink_to(path)])
+def test_what_is_no_plain_file_is_left_as_it_is(clara: Client, tmp_path: Path, make: Callable[[Path], object]) -> None:
+    digest = clara.upload(LARGE).data["blob"]["content_hash"]
+    link, target = tmp_path / "link", tmp_path / "target"
+    make(target)
+    link.symlink_to(target)
+    before = target.lstat()
+    for place in (target, str(target), link):
+        with pytest.raises(NoPlainFile):
+            clara.download(digest, place)
+    assert (target.lstat().st_ino, target.lstat().st_mode) == (before.st_ino, before.st_mode)
+    assert sorted(tmp_path.iterdir()) == [link, target]
 
 
 def test_who_may_not_write_is_refused(at: At, way: str, tenant: str) -> None:

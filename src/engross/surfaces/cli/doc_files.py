@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import typer
 
+from engross.plainfile import NoPlainFile, only_plain
 from engross.surfaces.client.content import arriving_at
 
 from .looks import is_fancy
@@ -90,10 +91,10 @@ def read(path: str) -> bytes:
         content = sys.stdin.buffer.read(LONGEST + 1)
     else:
         try:
-            with open(path, "rb", opener=_without_waiting) as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise OctaveError("E_READ", "this is no plain file")
+            with open(path, "rb", opener=only_plain) as file:
                 content = file.read(LONGEST + 1)
+        except NoPlainFile as error:
+            raise OctaveError("E_READ", "this is no plain file") from error
         except OSError as error:
             raise OctaveError("E_READ", _unreadable(error).message) from error
     if len(content) > LONGEST:
@@ -114,9 +115,8 @@ def each(files: Sequence[str], look: Callable[[str], T]) -> Iterator[T]:
 
 def replace(path: str, content: bytes) -> None:
     """Put new content in a file's place, whole or not at all; it keeps its rights."""
-    target = os.path.realpath(path)
-    with arriving_at(target) as arriving:
-        os.fchmod(arriving.file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
+    with arriving_at(path) as arriving:
+        os.fchmod(arriving.file.fileno(), stat.S_IMODE(os.stat(path).st_mode))
         arriving.file.write(content)
         arriving.file.flush()
         os.fsync(arriving.file.fileno())
@@ -128,7 +128,7 @@ def schemas(folder: Path | None, place: Place) -> Shelf:
     from engross.octave import Shelf
 
     if folder is None and not place.url:
-        folder = place.settings.document_schemas or place.settings.data / "schemas"
+        folder = place.settings.schema_folder
     return Shelf() if folder is None else Shelf(folder)
 
 
@@ -137,11 +137,6 @@ def tell(looked: Sequence[Looked]) -> None:
     for one in looked:
         for finding in one.findings:
             say(visible(finding.told(one.path)), style="red")
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    # A pipe in the place of a file would be waited for.
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _unreadable(error: OSError) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from engross.replies import Reply
 
 from .answering import finish
+from .handing_out import refusing
 from .place import AsJson, Place, at_office
 from .printing import print_fields
 
@@ -48,7 +50,7 @@ def download(
     """Fetch a file that is on the record."""
     if target != STREAM and not Path(target).absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder for {target}", param_hint="TARGET")
-    with place.client() as client:
+    with place.client() as client, nullcontext() if target == STREAM else refusing(Path(target), "TARGET"):
         answer = client.download(content_hash, sys.stdout.buffer if target == STREAM else Path(target))
     sys.stdout.flush()
     # Standard output is the file then.

@@ -12,6 +12,8 @@ from typing import Any
 import orjson
 import typer
 
+from engross.surfaces.client.content import arriving_at
+
 
 def written(format: str, table: str, pages: Iterator[Mapping[str, Any]], output: Path | None) -> int:
     """Write the pages as one file, or into one folder; how many files that made."""
@@ -44,28 +46,31 @@ def _write(output: Path | None, pieces: Iterable[bytes]) -> None:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    with _refusing(output):
-        # Whoever reads it meanwhile sees the old file or the new one.
-        fresh = output.with_name(f".{output.name}.part")
-        with fresh.open("wb") as file:
-            file.writelines(pieces)
-        fresh.replace(output)
+    with refusing(output, "--output"):
+        put(output, pieces)
 
 
 def _write_folder(output: Path, table: str, pages: Iterator[Mapping[str, Any]]) -> int:
     count = 0
-    with _refusing(output):
+    with refusing(output, "--output"):
         output.mkdir(parents=True, exist_ok=True)
         for count, page in enumerate(pages, start=1):
-            (output / f"{table}-{count:05d}.parquet").write_bytes(b64decode(page["content_base64"]))
+            put(output / f"{table}-{count:05d}.parquet", [b64decode(page["content_base64"])])
     return count
 
 
+def put(file: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file. Whoever reads it meanwhile sees the old one or the new one."""
+    with arriving_at(file) as arriving:
+        arriving.file.writelines(pieces)
+        arriving.whole = True
+
+
 @contextmanager
-def _refusing(output: Path) -> Iterator[None]:
+def refusing(output: Path, hint: str) -> Iterator[None]:
     """Turns what a disk says into what a person at a shell understands."""
     try:
         yield
     except OSError as error:
         problem = f"{output} cannot be written: {error.strerror}"
-        raise typer.BadParameter(problem, param_hint="--output") from None
+        raise typer.BadParameter(problem, param_hint=hint) from None

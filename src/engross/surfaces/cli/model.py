@@ -15,6 +15,7 @@ from engross.surfaces.client import Client
 
 from .answering import FINDINGS, NOT_AGREED, can_ask, finish, is_agreed
 from .flow_command import Namespace
+from .handing_out import put, refusing
 from .place import AsJson, Place, any_office, at_office, with_signature
 from .printing import print_fields, print_refusal, print_table, say
 from .progress import telling_progress
@@ -328,10 +329,8 @@ def _to_files(target: Path, texts: Mapping[str, str]) -> Iterator[Path]:
         target.mkdir(exist_ok=True)
     for name, text in texts.items():
         path = target / name if name else target
-        # It gets its name when it is whole.
-        beside = path.with_name(f".{path.name}.part")
-        beside.write_text(text, "utf-8", newline="")
-        beside.replace(path)
+        with refusing(path, "TARGET"):
+            put(path, [text.encode()])
         yield path
 
 

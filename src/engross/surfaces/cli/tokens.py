@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from engross.calls import Role
+from engross.plainfile import stands_at
 from engross.replies import Reply, codes, reply
 
 from .answering import finish
@@ -58,7 +59,7 @@ def create(
         "expires_in_days": expires_in_days,
         "note": note,
     }
-    if to is not None and to.exists():
+    if to is not None and stands_at(to):
         raise typer.BadParameter(f"{to} is there already", param_hint="--to")
     with place.client(KEEPER, may_make=True) as client:
         answer = client.call("door.create-token", {name: value for name, value in asked.items() if value is not None})

@@ -11,6 +11,8 @@ from os import PathLike
 from secrets import token_hex
 from typing import IO, NamedTuple
 
+from engross.plainfile import plain_target
+
 PIECE = 1 << 18
 ANY_KIND = "application/octet-stream"
 UNNAMED = "file"
@@ -65,7 +67,8 @@ class Arriving:
 @contextmanager
 def arriving_at(target: str | PathLike[str]) -> Iterator[Arriving]:
     """A file that takes the target's place if it gets whole, and else leaves it as it was."""
-    staged = f"{os.fspath(target)}.{token_hex(4)}.part"
+    plain = plain_target(target)
+    staged = f"{plain}.{token_hex(4)}.part"
     with os.fdopen(os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:
         arriving = Arriving(file)
         try:
@@ -73,7 +76,7 @@ def arriving_at(target: str | PathLike[str]) -> Iterator[Arriving]:
         finally:
             file.close()
             if arriving.whole:
-                os.replace(staged, target)
+                os.replace(staged, plain)
             else:
                 os.unlink(staged)
 
