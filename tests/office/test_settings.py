@@ -54,6 +54,7 @@ def test_a_variable_that_is_nearly_a_setting_is_refused_with_the_one_that_is_mea
 
 
 OF_OTHERS = [
+    *("URL", "KEY", "ROLE", "LOG", "VERSION"),
     *("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT", "PORT_8080_TCP", "PORT_8080_TCP_PROTO"),
     *("PORT_8080_TCP_PORT", "PORT_8080_TCP_ADDR", "PORT_53_UDP", "READ_ONLY_PORT", "REDIS_SERVICE_HOST", "REDIS_PORT"),
     *("STORE_PORT_5432_TCP_ADDR", "LOG_LEVEL_SERVICE_PORT_METRICS", "WAREHOUSE"),

@@ -13,6 +13,7 @@ from engross.plainfile import stands_at
 from engross.replies import Failed, codes
 
 PREFIX = "ENGROSS_"
+LETTERS_PER_SLIP = 3
 TOKEN_VARIABLE = f"{PREFIX}TOKEN"
 """A caller's own variable: the token for an office that is served elsewhere."""
 FILES = "tuple[Path, ...]"
@@ -218,9 +219,14 @@ def _refuse_mistyped() -> None:
 
 
 def _nearest_variables(variable: str) -> list[str]:
-    """Compared without what all of them begin with, which would make everything alike."""
-    known = [name.removeprefix(PREFIX) for name in _known_variables()]
-    return [PREFIX + name for name in nearest(variable.removeprefix(PREFIX), known)]
+    """Those that differ by a slip of the pen. A mere word in common, as in ENGROSS_URL, may be anybody's own."""
+    from rapidfuzz.distance import OSA
+
+    def letters(name: str) -> str:
+        return name.removeprefix(PREFIX).replace("_", "").casefold()
+
+    slips = len(letters(variable)) // LETTERS_PER_SLIP
+    return [name for name in _known_variables() if OSA.distance(letters(variable), letters(name)) <= slips]
 
 
 def _invalid(name: str, **more: Any) -> Failed:
