@@ -414,6 +414,16 @@ def test_a_plain_function_past_its_deadline_is_a_timeout_with_unknown_outcome() 
     assert answer.data == {"outcome": "unknown", "timeout_seconds": 0.01, "client_request_id": "req-00001"}
 
 
+def test_a_timeout_keeps_a_key_that_came_without_its_name() -> None:
+    @mcp_safe_tool(timeout=0.01)
+    async def slow(card: str, client_request_id: str) -> Reply:
+        await asyncio.Event().wait()
+        return reply(codes.CREATED)
+
+    assert run(slow, "c-1", "req-00001").data["client_request_id"] == "req-00001"
+    assert run(slow, "c-1", client_request_id="req-00002").data["client_request_id"] == "req-00002"
+
+
 @pytest.mark.requirement("REP-04")
 def test_a_coroutine_past_its_deadline_is_a_timeout() -> None:
     @mcp_safe_tool(timeout=0.01)

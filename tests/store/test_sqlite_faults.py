@@ -263,6 +263,30 @@ def open_and_write(path: Path, identifier: str = "first") -> list[str]:
         store.close()
 
 
+def gone(path: Path) -> None:
+    path.unlink()
+
+
+def replaced(path: Path) -> None:
+    copy = path.with_name("copy.db")
+    copy.write_bytes(path.read_bytes())
+    copy.replace(path)
+
+
+@pytest.mark.requirement("REL-01")
+@pytest.mark.parametrize("lose", [gone, replaced])
+def test_nothing_is_acknowledged_into_a_file_that_nobody_will_find(path: Path, lose: Callable[[Path], None]) -> None:
+    store = open_store(path, ROOMS)
+    store.write("acme", note("one"))
+    lose(path)
+    assert outcome(store, note("two")) == codes.STORE_UNAVAILABLE
+    assert outcome(store, note("three")) == codes.STORE_UNAVAILABLE
+    store.close()
+    again = open_store(path, ROOMS)
+    assert outcome(again, note("two")) is None
+    again.close()
+
+
 def test_a_file_that_is_no_database_is_called_damaged(path: Path) -> None:
     path.write_bytes(b"This is not a database, but it is long enough to be taken for one." * 100)
     with pytest.raises(Failed) as raised:

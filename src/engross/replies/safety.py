@@ -19,6 +19,7 @@ from .worker import DeadlinePassed, Worker
 
 MAX_BYTES = 4 * 1024 * 1024
 MARK = "__engross_safe__"
+REQUEST_ID = "client_request_id"
 P = ParamSpec("P")
 
 
@@ -76,7 +77,7 @@ def mcp_safe_tool(
         return functools.partial(mcp_safe_tool, **options)
     core = _core(func)
     _refuse_unfit(func, core)
-    guard = _Guard(func, name or _name_of(core), strict, timeout, max_bytes)
+    guard = _Guard(func, name or _name_of(core), strict, timeout, max_bytes, _key_place(func))
     wrapper = _awaiting(guard) if _is_async(core) else _direct(guard)
     return _dressed(wrapper, func, guard.tool)
 
@@ -90,9 +91,13 @@ class _Guard:
     strict: bool | None
     timeout: float | None
     max_bytes: int
+    key_place: int | None = None
+    """Which of the arguments without a name is the client request id."""
 
-    def begin(self, kwargs: dict[str, Any]) -> Running:
-        request_id = kwargs.get("client_request_id")
+    def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Running:
+        request_id = kwargs.get(REQUEST_ID)
+        if self.key_place is not None and self.key_place < len(args):
+            request_id = args[self.key_place]
         return Running(self.tool, self.strict, self.timeout, self.max_bytes, request_id)
 
     def call(self, work: Callable[[], object], running: Running) -> object:
@@ -117,7 +122,7 @@ class _Guard:
 
 def _direct(guard: _Guard) -> Callable[..., Any]:
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with guard.begin(kwargs) as running:
+        with guard.begin(args, kwargs) as running:
             running.result = guard.call(functools.partial(guard.func, *args, **kwargs), running)
         # Only now is it known that a plain function gave something to await: nothing has run yet.
         return _later(guard, running) if inspect.isawaitable(running.result) else running.settle()
@@ -127,7 +132,7 @@ def _direct(guard: _Guard) -> Callable[..., Any]:
 
 def _awaiting(guard: _Guard) -> Callable[..., Any]:
     async def wrapper(*args: Any, **kwargs: Any) -> Reply:
-        with guard.begin(kwargs) as running:
+        with guard.begin(args, kwargs) as running:
             running.result = await guard.wait(functools.partial(guard.func, *args, **kwargs))
         return running.settle()
 
@@ -200,6 +205,15 @@ def _dressed(wrapper: Callable[..., Any], func: Callable[..., object], tool: str
         show_signature(wrapper, signature, Reply)
     setattr(wrapper, MARK, True)
     return wrapper
+
+
+def _key_place(func: Callable[..., object]) -> int | None:
+    signature = _signature(func)
+    names = [] if signature is None else [*signature.parameters]
+    if REQUEST_ID not in names or signature is None:
+        return None
+    named_only = signature.parameters[REQUEST_ID].kind is inspect.Parameter.KEYWORD_ONLY
+    return None if named_only else names.index(REQUEST_ID)
 
 
 def _signature(func: Callable[..., object]) -> inspect.Signature | None:

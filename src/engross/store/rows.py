@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import apsw
@@ -25,6 +27,27 @@ class Connection(apsw.Connection):
         # A cursor of its own for each statement would cost as much as a short one takes.
         self.run: Callable[..., object] = self.cursor().execute
         self.set_busy_handler(take_turns)
+        self._place: tuple[Path, tuple[int, int]] | None = None
+
+    def stay_at(self, path: Path) -> None:
+        """Remember which file this is, so that it can be told from another one of that name."""
+        self._place = path, _identity(path)
+
+    @property
+    def is_astray(self) -> bool:
+        """Whether its file was taken away or replaced: what is written from now on, nobody will ever find."""
+        if self._place is None:
+            return False
+        path, identity = self._place
+        try:
+            return _identity(path) != identity
+        except OSError:
+            return True
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    about = os.stat(path)
+    return about.st_dev, about.st_ino
 
 
 def never() -> bool:

@@ -57,6 +57,8 @@ class SqliteStore:
             connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
             # What was erased must not be found in the file's free pages either.
             connection.execute("PRAGMA secure_delete = ON")
+            if self._vfs is None:
+                connection.stay_at(self.path)
             return connection
         except apsw.Error as error:
             raise sqlite_failure(error) from error

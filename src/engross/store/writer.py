@@ -12,6 +12,8 @@ neighbour's change that was not durable yet.
     answer after COMMIT    nothing is acknowledged that a power cut could undo; if COMMIT fails, the batch fails
     batch lost             some errors make SQLite roll the whole transaction back; the culprit fails, the others
                            run again
+    astray                 a file that was deleted or replaced under the office takes commits all the same, and nobody
+                           would find them: from then on every batch fails
     overstaying            an overseer interrupts a unit that runs too long; if its Python code does not come back
                            either, the overseer closes its connection, which rolls back, and another writer takes
                            over its neighbours and the queue
@@ -183,6 +185,8 @@ class Shift:
         self.batch = [*tickets]
         try:
             self.connection.execute("BEGIN IMMEDIATE")
+            if self.connection.is_astray:
+                raise unavailable()
             head = first_head = self._head()
         except BaseException as error:
             return self._fail(error)
