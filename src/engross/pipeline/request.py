@@ -24,6 +24,8 @@ class Request(NamedTuple):
     dry_run: bool = False
     break_glass: bool = False
     pins: Mapping[str, str] = NO_PINS
+    is_counted: bool = True
+    """Does it count against the caller's rate? Not if nobody asked for it now."""
 
     @classmethod
     def within(cls, context: Context, flow: str, arguments: Any, **more: Any) -> Request:

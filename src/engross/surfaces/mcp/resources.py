@@ -56,7 +56,7 @@ class Resources:
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
         if not outcome.ok:
-            raise _not_read(context, params.uri, outcome)
+            raise not_read(context, params.uri, outcome)
         return types.ReadResourceResult(contents=[_contents(params.uri, found, outcome)])
 
     async def completed(self, uri: str, argument: types.CompletionArgument, visit: Visit) -> list[str]:
@@ -120,7 +120,7 @@ def _field(answer: Reply, name: str, found: Found) -> str:
     raise failed(refused if answer.trace is None else refused.traced(answer.trace, found.flow.ref))
 
 
-def _not_read(context: RequestContext, uri: str, answer: Reply) -> Exception:
+def not_read(context: RequestContext, uri: str, answer: Reply) -> Exception:
     """What is missing is missing, in the protocol's words; everything else is told as it is."""
     if answer.http_status == 404:
         return unknown_resource(context, uri, structured(answer))
