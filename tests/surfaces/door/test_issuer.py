@@ -528,8 +528,13 @@ def test_a_revocation_outlives_its_erasure(both_kinds: tuple[Offices, TestIssuer
     assert office.office.rebuild("acme").same
 
 
-def test_a_token_without_a_jti_is_accepted(office: Client, issuer: TestIssuer) -> None:
-    assert admit(office, issuer.token()).credential == "jwt"
+def test_a_token_without_a_jti_is_told_from_others_of_the_same_caller(office: Client, issuer: TestIssuer) -> None:
+    one, other = issuer.token(), issuer.token(roles=["viewer"])
+    first, again, another = admit(office, one), admit(office, one), admit(office, other)
+    assert first == again
+    assert first.principal.id == another.principal.id
+    assert first.credential != another.credential
+    assert not set(one.split(".")) & set(first.credential.split(":"))
 
 
 def test_an_office_without_an_issuer_accepts_no_jwt(embedded: Offices, issuer: TestIssuer) -> None:
