@@ -605,15 +605,20 @@ def test_a_refusal_does_not_say_why(office: Client, issuer: TestIssuer) -> None:
     assert len(answers) == 1
 
 
-def test_the_metadata_names_the_issuer(embedded: Offices, issuer: TestIssuer) -> None:
+def test_the_metadata_names_the_issuer_and_the_resource_whose_tokens_are_accepted(
+    embedded: Offices, issuer: TestIssuer
+) -> None:
     office = embedded.open(issuer=issuer.url, audience=AUDIENCE, scopes="openid model:write")
-    assert office.office.door.metadata(AUDIENCE) == {
-        "resource": AUDIENCE,
-        "authorization_servers": [issuer.url],
-        "scopes_supported": ["openid", "model:write"],
-        "bearer_methods_supported": ["header"],
-        "resource_name": "Engross",
-    }
+    for address in ("http://127.0.0.1:8000", "http://127.0.0.1:8000/mcp"):
+        told = office.office.door.metadata(address)
+        assert told == {
+            "resource": AUDIENCE,
+            "authorization_servers": [issuer.url],
+            "scopes_supported": ["openid", "model:write"],
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Engross",
+        }
+        assert outcome(office, issuer.token(aud=told["resource"])) == "admitted"
 
 
 def test_the_metadata_of_an_office_without_an_issuer_has_no_empty_lists(embedded: Offices) -> None:
