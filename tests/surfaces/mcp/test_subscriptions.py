@@ -272,7 +272,7 @@ async def test_being_told_does_not_use_up_what_a_caller_may_read(house: Offices,
         async with session.listen(resource_subscriptions=uris) as stream:
             assert stream.honored.resource_subscriptions == uris
             for number in range(4):
-                await asyncio.to_thread(lambda number=number: clara.shelf.change_book(id=books[0], notes=str(number)))
+                await asyncio.to_thread(clara.call, "shelf.change-book", {"id": books[0], "notes": str(number)})
                 async for event in stream:
                     assert address(event) == uris[0]
                     break

@@ -9,6 +9,7 @@ import mcp_types as types
 import orjson
 
 from engross.flows import Found, Resource
+from engross.office.pending import UNDECIDED
 from engross.replies import Reply, codes, reply, structured
 
 from .calling import answered
@@ -83,10 +84,14 @@ async def _values(resource: Resource, variable: str, visit: Visit) -> Iterable[s
     if variable == "aggregate":
         return [aggregate.namespace for aggregate in visit.desk.catalogue.aggregates]
     if variable == "proposal_id":
-        found = await visit.call("proposals.list-proposals", {"limit": MOST_COMPLETED})
-        return [str(one["id"]) for one in found.data["proposals"]] if found.ok else []
+        return [identifier for status in UNDECIDED for identifier in await _proposals(visit, status)]
     fields: Mapping[str, Any] = visit.desk.catalogue.flow(resource.ref).published["properties"]
     return [str(value) for value in fields.get(variable, {}).get("enum", ())]
+
+
+async def _proposals(visit: Visit, status: str) -> list[str]:
+    found = await visit.call("proposals.list-proposals", {"status": status, "limit": MOST_COMPLETED})
+    return [str(one["id"]) for one in found.data["proposals"]] if found.ok else []
 
 
 def _told(resource: Resource) -> dict[str, Any]:
