@@ -209,7 +209,7 @@ def test_types_that_the_protocol_does_not_have_are_refused_in_its_words(
     served: Served, era: str, head: dict[str, str], statuses: set[int]
 ) -> None:
     with wired(served, era) as wire:
-        refused = wire.post("tools/list", **head)
+        refused = wire.post("tools/list", None, **head)
         assert refused.status_code in statuses
         assert refused.headers["content-type"] == "application/json"
         assert refused.json()["error"]["code"] == -32600
