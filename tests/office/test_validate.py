@@ -93,6 +93,17 @@ def test_a_denial_is_told_as_one(curator: Client) -> None:
     assert [error["code"] for error in checked.data["errors"]] == ["WRITE_DENIED"]
 
 
+def test_who_may_not_make_a_write_hears_nothing_of_its_arguments(curator: Client, agent: Client) -> None:
+    for operation in ("door.create-token", "door.revoke-token"):
+        for payload in ({}, {"principal": 1, "x": 2}):
+            checked = validate(agent, operation, **payload)
+            assert (checked.data["valid"], checked.data["would"]) == (False, {"mode": "deny"})
+            [error] = checked.data["errors"]
+            assert (error["code"], error["field"]) == ("PEOPLE_ONLY", None)
+    told = validate(curator.as_("anna", "human", ["admin"]), "door.create-token").data["errors"]
+    assert {error["code"] for error in told} == {"VALIDATION_ERROR"}
+
+
 def test_what_would_change_nothing_is_called_unchanged(curator: Client, agent: Client) -> None:
     book = curator.shelf.add_book(title="Dune").data["book"]["id"]
     for client in (curator, agent):

@@ -39,6 +39,8 @@ class Context(NamedTuple):
     break_glass: bool = False
     pins: Mapping[str, str] = NO_PINS
     producer: str = PRODUCER
+    hidden: frozenset[str] = frozenset()
+    """Flows that are not there, as far as a caller over this surface can tell."""
 
     def as_data(self) -> dict[str, Any]:
         """What a replay needs to be the same call again: who, how, why, when, and the source of its ids."""

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
 from engross.flows import Aggregate, Described, Example, Flow, NoArguments, Semantics, nearest, shortened
-from engross.governance import NAMESPACE, audience_of, find_proposal, proposals_touching, seen_proposals
+from engross.governance import NAMESPACE, audience_of, find_proposal, proposals_touching, refusal, seen_proposals
 from engross.ledger import (
     Reader,
     Unit,
@@ -22,7 +22,7 @@ from engross.ledger import (
 )
 from engross.ledger.reasons import Stated
 from engross.pipeline import Fittings, Request, Steps, walk
-from engross.replies import Failed, Invalid, Reply, codes
+from engross.replies import Failed, Invalid, Reply, codes, reply_of
 from engross.store import Blobs, intend_erasure
 
 from .blob_flows import OWNER, STEPS, TABLE_NAMES, Vouching, add_blob_flows
@@ -199,14 +199,21 @@ def _is_others(fittings: Fittings, reader: Reader, position: int) -> bool:
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:
     flow = _operation(fittings, context, arguments["operation"])
-    request = Request.within(context, flow.ref, arguments["payload"], dry_run=True)
-    rehearsed = yield from walk(fittings, request)
+    decision = fittings.policy.may_call(context._replace(flow=flow.ref), flow)
+    if decision.verdict == "deny":
+        # Whoever may not make the call need not know what it would say to its arguments.
+        rehearsed = reply_of(refusal(decision, flow.ref))
+    else:
+        request = Request.within(context, flow.ref, arguments["payload"], dry_run=True)
+        rehearsed = yield from walk(fittings, request)
     return Answer({"operation": flow.ref, **_verdict(rehearsed)}, codes.VALIDATION_DONE)
 
 
 def _operation(fittings: Fittings, context: Context, name: str) -> Flow:
     tool = fittings.catalogue.tool(name)
     flow = tool.flow if tool else fittings.catalogue.find(name)
+    if flow is not None and flow.ref in context.hidden:
+        flow = None
     if flow is None or not flow.writes:
         hint = "Only writes need to be tried out." if flow else "Pick one of did_you_mean or allowed_values."
         raise _no_such_write(fittings, context, name, hint)
@@ -220,6 +227,7 @@ def _no_such_write(fittings: Fittings, context: Context, name: str, hint: str) -
         for tool in fittings.catalogue.tools()
         if tool.flow.writes
         and tool.flow.deprecated_since is None
+        and tool.flow.ref not in context.hidden
         and fittings.policy.may_call(context, tool.flow).verdict != "deny"
     ]
     tools = {tool.name: tool.flow for tool in usable}
@@ -239,7 +247,7 @@ def _verdict(rehearsed: Reply) -> dict[str, Any]:
         return dict(data)
     if rehearsed.reply_type == "E":
         raise Failed(rehearsed.code, rehearsed.params)
-    refusal = {
+    refused = {
         "code": rehearsed.message_key,
         "reply_code": rehearsed.code,
         "message": rehearsed.message,
@@ -248,7 +256,7 @@ def _verdict(rehearsed: Reply) -> dict[str, Any]:
     }
     return {
         "valid": False,
-        "errors": data.get("errors", [refusal]),
+        "errors": data.get("errors", [refused]),
         "warnings": data.get("warnings", []),
         "suggestions": [],
         "would": {"mode": "refused" if rehearsed.reply_type == "I" else "deny"},

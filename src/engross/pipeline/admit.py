@@ -40,6 +40,7 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         request.dry_run,
         request.break_glass,
         request.pins,
+        hidden=request.hidden,
     )
 
 

@@ -13,12 +13,13 @@ from engross.replies import Denied, codes
 from .fittings import Fittings
 
 
-def allow(fittings: Fittings, context: Context, flow: Flow) -> None:
+def allow(fittings: Fittings, context: Context, flow: Flow, is_counted: bool) -> None:
     """Refuse a call that policy does not let this principal make, whatever its arguments."""
     decision = fittings.policy.may_call(context, flow)
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)
-    fittings.limits.take(context, flow)
+    if is_counted:
+        fittings.limits.take(context, flow)
 
 
 def own_only(context: Context, flow: Flow, arguments: Mapping[str, Any]) -> None:

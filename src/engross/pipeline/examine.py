@@ -41,7 +41,7 @@ def examined(fittings: Fittings, request: Request, flow: Flow, refused: Misshape
             unit.rewind()
 
     try:
-        allow(fittings, context, flow)
+        allow(fittings, context, flow, request.is_counted)
         own_only(context, flow, rest.checked.arguments)
         found = yield Write(fittings.store, context.tenant, look, tentative=True, deadline=context.deadline)
     except Denied:

@@ -63,7 +63,7 @@ def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
     except Misshapen as refused:
         raise (yield from examined(fittings, request, flow, refused, trace)) from None
     context = admit(fittings, request, flow, checked.controls, trace)
-    allow(fittings, context, flow)
+    allow(fittings, context, flow, request.is_counted)
     own_only(context, flow, checked.arguments)
     if flow.kind == "read":
         return (yield from read(fittings, context, flow, checked))

@@ -24,6 +24,10 @@ class Request(NamedTuple):
     dry_run: bool = False
     break_glass: bool = False
     pins: Mapping[str, str] = NO_PINS
+    hidden: frozenset[str] = frozenset()
+    """Flows that the surface does not offer."""
+    is_counted: bool = True
+    """Does it count against the caller's rate? Not if nobody asked for it now."""
 
     @classmethod
     def within(cls, context: Context, flow: str, arguments: Any, **more: Any) -> Request:
@@ -38,5 +42,6 @@ class Request(NamedTuple):
             tracestate=context.trace.tracestate,
             correlation_id=context.correlation_id,
             pins=context.pins,
+            hidden=context.hidden,
             **more,
         )

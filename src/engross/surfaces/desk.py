@@ -34,6 +34,7 @@ class _View:
         named = catalogue.tools(self.found)
         self.reached = [*named, *(Tool.unnamed(flow) for flow in _unexposed(catalogue))]
         self.by_ref = {tool.flow.ref: tool for tool in reversed(self.reached)}
+        self.hidden = frozenset(flow.ref for flow in catalogue if flow.ref not in self.by_ref)
 
 
 class Desk:
@@ -105,7 +106,8 @@ class Desk:
 
     async def call(self, caller: Caller, flow: str, arguments: Any, surface: Surface, **options: Any) -> Reply:
         """Call a flow as this caller. Options are those of `Request`."""
-        request = Request(flow, arguments, caller.tenant, caller.principal, surface=surface, **options)
+        hidden = self._seen().hidden
+        request = Request(flow, arguments, caller.tenant, caller.principal, surface=surface, hidden=hidden, **options)
         endings = self._observed(request)
         answer: Reply | None = None
         try:

@@ -528,8 +528,13 @@ def test_a_revocation_outlives_its_erasure(both_kinds: tuple[Offices, TestIssuer
     assert office.office.rebuild("acme").same
 
 
-def test_a_token_without_a_jti_is_accepted(office: Client, issuer: TestIssuer) -> None:
-    assert admit(office, issuer.token()).credential == "jwt"
+def test_a_token_without_a_jti_is_told_from_others_of_the_same_caller(office: Client, issuer: TestIssuer) -> None:
+    one, other = issuer.token(), issuer.token(roles=["viewer"])
+    first, again, another = admit(office, one), admit(office, one), admit(office, other)
+    assert first == again
+    assert first.principal.id == another.principal.id
+    assert first.credential != another.credential
+    assert not set(one.split(".")) & set(first.credential.split(":"))
 
 
 def test_an_office_without_an_issuer_accepts_no_jwt(embedded: Offices, issuer: TestIssuer) -> None:
@@ -600,15 +605,20 @@ def test_a_refusal_does_not_say_why(office: Client, issuer: TestIssuer) -> None:
     assert len(answers) == 1
 
 
-def test_the_metadata_names_the_issuer(embedded: Offices, issuer: TestIssuer) -> None:
+def test_the_metadata_names_the_issuer_and_the_resource_whose_tokens_are_accepted(
+    embedded: Offices, issuer: TestIssuer
+) -> None:
     office = embedded.open(issuer=issuer.url, audience=AUDIENCE, scopes="openid model:write")
-    assert office.office.door.metadata(AUDIENCE) == {
-        "resource": AUDIENCE,
-        "authorization_servers": [issuer.url],
-        "scopes_supported": ["openid", "model:write"],
-        "bearer_methods_supported": ["header"],
-        "resource_name": "Engross",
-    }
+    for address in ("http://127.0.0.1:8000", "http://127.0.0.1:8000/mcp"):
+        told = office.office.door.metadata(address)
+        assert told == {
+            "resource": AUDIENCE,
+            "authorization_servers": [issuer.url],
+            "scopes_supported": ["openid", "model:write"],
+            "bearer_methods_supported": ["header"],
+            "resource_name": "Engross",
+        }
+        assert outcome(office, issuer.token(aud=told["resource"])) == "admitted"
 
 
 def test_the_metadata_of_an_office_without_an_issuer_has_no_empty_lists(embedded: Offices) -> None:

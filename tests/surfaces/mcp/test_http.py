@@ -197,6 +197,33 @@ def test_a_body_that_is_no_message_is_an_error_of_the_protocol(served: Served, e
 
 
 @pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize(
+    ("head", "statuses"),
+    [
+        ({"Content-Type": "text/plain"}, {400, 415}),
+        ({"Accept": "text/html"}, {406}),
+        ({"Accept": "text/event-stream"}, {406}),
+    ],
+)
+def test_types_that_the_protocol_does_not_have_are_refused_in_its_words(
+    served: Served, era: str, head: dict[str, str], statuses: set[int]
+) -> None:
+    with wired(served, era) as wire:
+        refused = wire.post("tools/list", None, **head)
+        assert refused.status_code in statuses
+        assert refused.headers["content-type"] == "application/json"
+        assert refused.json()["error"]["code"] == -32600
+        assert "result" in message_of(wire.post("tools/list"))
+
+
+def test_a_method_that_the_later_era_does_not_have_is_refused_in_its_words(served: Served) -> None:
+    with wired(served, MODERN) as wire:
+        refused = wire.http.get("/mcp", headers=wire.headers)
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+    assert refused.json()["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize("era", ERAS)
 def test_half_a_character_is_refused_and_never_sent_back(served: Served, era: str) -> None:
     with wired(served, era) as wire:
         refused = wire.send(b'{"title":"\\ud800"}')
@@ -233,6 +260,7 @@ def test_a_later_request_is_answered_at_once_unless_it_wants_to_hear_more(served
         assert wire.post("tools/list").headers["content-type"].startswith("application/json")
         refused = wire.post("tools/list", Accept="application/json")
         assert refused.status_code == 406
+        assert refused.json()["error"]["code"] == -32600
 
 
 @on_a_loop

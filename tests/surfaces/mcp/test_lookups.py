@@ -224,7 +224,10 @@ async def test_a_prompt_that_does_not_fit_is_an_error_of_the_protocol(
 
 @on_a_loop
 async def test_values_are_completed_where_they_are_known(clara: Client, era: str) -> None:
-    proposal = clara.as_("scout", "agent", ["agent"]).shelf.add_book(title="Dune").data["proposal"]["id"]
+    scout = clara.as_("scout", "agent", ["agent"])
+    closed = scout.shelf.add_book(title="Emma").data["proposal"]["id"]
+    assert scout.proposals.withdraw_proposal(proposal_id=closed).ok
+    proposal = scout.shelf.add_book(title="Dune").data["proposal"]["id"]
 
     async def completed(session: Any, ref: Any, name: str, start: str) -> list[str]:
         values: list[str] = (await session.complete(ref, {"name": name, "value": start})).completion.values

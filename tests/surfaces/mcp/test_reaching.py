@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import MCPError
@@ -13,7 +14,19 @@ from engross.office.built_in import DOMAINS
 from engross.replies import codes
 from engross.surfaces.client import Client, connect
 from engross.surfaces.desk import HIDDEN
-from tests.surfaces.mcp.house import AGENT, CURATOR, VIEWER, a_book, connected, key_of, on_a_loop, server_at, told
+from tests.bed.offices import Offices
+from tests.surfaces.mcp.house import (
+    AGENT,
+    CURATOR,
+    MODERN,
+    VIEWER,
+    a_book,
+    connected,
+    key_of,
+    on_a_loop,
+    server_at,
+    told,
+)
 
 pytestmark = pytest.mark.requirement("ECO-04")
 
@@ -71,6 +84,22 @@ async def test_a_hidden_toolset_is_found_only_when_it_is_named(clara: Client, er
                 assert "crash" not in str(refused["suggestions"])
     async with connected(server_at(clara, toolsets=["legacy"]), era) as session:
         assert told(await session.call_tool("describe_flow", {"flow": "talk.crash"}))["tool"] == "crash"
+
+
+@on_a_loop
+async def test_a_hidden_write_cannot_be_tried_out_before_its_toolset_is_named(house: Offices) -> None:
+    clara = house.open(domains="documents")
+    payload = {"target_path": "x.oct.md", "content": "===X===\n===END==="}
+
+    async def tried(name: str, **options: Any) -> dict[str, Any]:
+        async with connected(server_at(clara, **options), MODERN) as session:
+            return told(await session.call_tool("validateWrite", {"operation": name, "payload": payload}))
+
+    for name in ("octave_create", "documents.octave-create"):
+        refused = await tried(name)
+        assert refused["reply"]["message_key"] == "UNKNOWN_OPERATION"
+        assert "octave_create" not in str(refused["suggestions"])
+        assert (await tried(name, toolsets=["legacy", "record"]))["reply"]["message_key"] == "VALIDATION_DONE"
 
 
 @pytest.mark.parametrize("caller", [AGENT, CURATOR, VIEWER], ids=["agent", "curator", "viewer"])

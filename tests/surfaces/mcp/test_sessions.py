@@ -18,10 +18,11 @@ from engross.office import Office, Request, Settings
 from engross.replies import codes
 from engross.surfaces.client import Client
 from engross.surfaces.mcp import mcp_app
-from tests.bed.offices import shelf
+from tests.bed.offices import TestClock, shelf
 from tests.bed.rig import rig
 from tests.bed.served import Served, wait_for
 from tests.surfaces.conftest import Serving
+from tests.surfaces.door.issuing import AUDIENCE, TestIssuer
 from tests.surfaces.mcp.house import AGENT, LEGACY, desk_of, hello, on_a_loop
 
 OLDER = "2025-03-26"
@@ -195,6 +196,20 @@ def attempts(http: httpx2.Client, head: dict[str, str]) -> list[Any]:
 
 def _told(headers: httpx2.Headers) -> dict[str, str]:
     return {name: value for name, value in headers.items() if name != "date"}
+
+
+def test_a_session_is_not_for_another_jwt_of_the_same_person(serving: Serving) -> None:
+    issuer = TestIssuer(TestClock())
+    served = serving(issuer=issuer.url, audience=AUDIENCE)
+    until = int(time.time()) + 600
+    admin, viewer = (issuer.token(exp=until, roles=[role]) for role in ("admin", "viewer"))
+    try:
+        with served.client(admin) as http, served.client(viewer) as other:
+            head = opened(http)
+            assert ping(other, head) == 404
+            assert ping(http, head) == 200
+    finally:
+        issuer.go_away()
 
 
 def test_one_caller_has_so_many_sessions_and_no_more(serving: Serving) -> None:

@@ -118,7 +118,6 @@ def refused(talk: Talk, line: bytes) -> tuple[Any, int]:
         (b"not json", PARSE_ERROR),
         (b"{", PARSE_ERROR),
         (b"[" * 5000, PARSE_ERROR),
-        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":' + b"[" * 5000, PARSE_ERROR),
         (b"null", INVALID_REQUEST),
         (b"7", INVALID_REQUEST),
         (b"[]", INVALID_REQUEST),
@@ -143,6 +142,7 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_too(talk: Talk, 
         (b'{"jsonrpc":"2.0","id":-7,"method":"ping","params":[1]}', (-7, INVALID_REQUEST)),
         (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":7,"method":"ping"}', (7, PARSE_ERROR)),
         (b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":%s}}' % (b"9" * 5_000), (7, PARSE_ERROR)),
+        (b'{"jsonrpc":"2.0","id":7,"method":"tools/list","params":' + b"[" * 5000, (7, PARSE_ERROR)),
         # These ids are as broken as the rest of the line.
         (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}', (None, PARSE_ERROR)),
         (b'{"jsonrpc":"2.0","id":"\xff","method":"ping"}', (None, PARSE_ERROR)),
@@ -153,6 +153,26 @@ def test_a_request_that_cannot_be_read_is_refused_under_its_id(
     talk: Talk, line: bytes, answer: tuple[int | str | None, int]
 ) -> None:
     assert refused(talk, line) == answer
+
+
+@pytest.mark.parametrize("tool", ["addBook", "run_flow"])
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ('{"title":"\\ud800"}', "MALFORMED_INPUT"),
+        ('{"title":' + "[" * 300 + "]" * 300 + "}", "LIMIT_EXCEEDED"),
+        ('{"title":' + "[" * 50_000 + "]" * 50_000 + "}", "LIMIT_EXCEEDED"),
+    ],
+)
+def test_arguments_that_cannot_be_read_are_answered_with_a_reply(talk: Talk, tool: str, written: str, key: str) -> None:
+    talk.ask("tools/list")
+    meta = json.dumps(talk.meta)[1:-1]
+    params = f'{{"name":"{tool}","arguments":{written}{"," if meta else ""}{meta}}}'
+    talk.pipe.write(f'{{"jsonrpc":"2.0","id":"mine","method":"tools/call","params":{params}}}'.encode())
+    answer = talk.pipe.read()
+    assert (answer["id"], answer["result"]["isError"]) == ("mine", True)
+    assert key in str(answer["result"]["structuredContent"])
+    assert talk.key("listBooks") == "READ_OK"
 
 
 @pytest.mark.parametrize("method", ["tools/call", "ping", "notifications/cancelled"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Any
 
 import mcp_types as types
@@ -11,17 +12,22 @@ import pytest
 from mcp import MCPError
 from mcp.client.subscriptions import ResourceUpdated
 
-from engross.calls import Caller
+from engross.calls import Caller, Principal
 from engross.office import Change
 from engross.surfaces.client import Client
-from tests.bed.offices import Offices
+from tests.bed.offices import Offices, shelf
 from tests.bed.served import Served, wait_for
+from tests.memory.kept import memory_at
+from tests.memory.people import confirmed, correct, person
+from tests.office.desk import policies
 from tests.surfaces.mcp.house import (
     AGENT,
     CLARA,
     CURATOR,
     LEGACY,
     MODERN,
+    TENANT,
+    VIEWER,
     a_book,
     connected,
     on_a_loop,
@@ -173,6 +179,108 @@ async def test_what_a_caller_may_not_look_up_cannot_be_subscribed_to(clara: Clie
         session.listen(resource_subscriptions=["nowhere://x", "talk://broken/x", "engross://facts"]) as stream,
     ):
         assert stream.honored.resource_subscriptions == ["engross://facts"]
+
+
+@on_a_loop
+async def test_nobody_hears_of_what_they_cannot_read(house: Offices, era: str) -> None:
+    clara = house.open(shelf(), memory_at(house.folder))
+    entity = person(clara, "Ada Lovelace")
+    proposal = clara.call(
+        "memory.ingest-structured", {"entities": [{"entity_type": "person", "name": "Bo"}], "commit_mode": "proposal"}
+    ).data["proposal"]["id"]
+    vic = Caller(TENANT, Principal("vic", "human", frozenset({"contributor"})), "cred-vic")
+    hidden = [f"memory://entities/{entity}", f"engross://facts/memory/{entity}", f"engross://proposals/{proposal}"]
+    nowhere = ["shelf://books/book_nowhere", "engross://receipts/99999", "engross://receipts/first"]
+    for caller in (vic, VIEWER):
+        async with connected(server_at(clara, caller), era) as session:
+            if era == LEGACY:
+                for uri in (*hidden, *nowhere):
+                    with pytest.raises(MCPError) as read:
+                        await session.read_resource(uri)
+                    with pytest.raises(MCPError) as refused:
+                        await subscribe(session, uri)
+                    assert refused.value.code == read.value.code
+                    assert refused.value.data["reply"]["code"] == read.value.data["reply"]["code"]
+            else:
+                async with session.listen(resource_subscriptions=[*hidden, *nowhere, "shelf://authors"]) as stream:
+                    assert stream.honored.resource_subscriptions == ["shelf://authors"]
+    async with (
+        connected(server_at(clara, CURATOR), MODERN) as session,
+        session.listen(resource_subscriptions=[hidden[0], hidden[-1]]) as stream,
+    ):
+        assert stream.honored.resource_subscriptions == [hidden[0], hidden[-1]]
+        await asyncio.to_thread(lambda: correct(clara, entity, "name", "Ada King"))
+        async for event in stream:
+            assert address(event) == hidden[0]
+            break
+
+
+@on_a_loop
+async def test_what_is_taken_out_of_sight_is_no_news(clara: Client, era: str) -> None:
+    admin = clara.as_("anna", "human", ["admin"])
+    removed, erased = a_book(clara, "Removed"), a_book(clara, "Erased")
+    uris = [f"shelf://books/{removed}", f"shelf://books/{erased}", "engross://facts"]
+
+    def take_away() -> None:
+        assert confirmed(clara, "shelf.remove-book", {"id": removed}).ok
+        assert confirmed(admin, "record.erase", {"aggregate": "shelf", "subject": erased}).ok
+
+    ear = Ear()
+    async with connected(server_at(clara), era, message_handler=ear) as session:
+        if era == LEGACY:
+            for uri in uris:
+                await subscribe(session, uri)
+            await asyncio.to_thread(take_away)
+            assert await ear.heard.get() == "engross://facts"
+        else:
+            async with session.listen(resource_subscriptions=uris) as stream:
+                await asyncio.to_thread(take_away)
+                async for event in stream:
+                    assert address(event) == "engross://facts"
+                    break
+    while not ear.heard.empty():
+        assert ear.heard.get_nowait() == "engross://facts"
+
+
+@on_a_loop
+async def test_what_the_policy_no_longer_lets_a_caller_read_is_no_news(
+    clara: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book, other = a_book(clara), a_book(clara, "Emma")
+    may_call = clara.office.may_call
+    ear = Ear()
+    async with connected(server_at(clara), LEGACY, message_handler=ear) as session:
+        await subscribe(session, f"shelf://books/{book}")
+        await subscribe(session, f"engross://facts/shelf/{other}")
+        monkeypatch.setattr(
+            clara.office,
+            "may_call",
+            lambda caller, flow, surface: flow.ref != "shelf.get-book" and may_call(caller, flow, surface),
+        )
+        await asyncio.to_thread(lambda: clara.shelf.change_book(id=book, notes="signed"))
+        await asyncio.to_thread(lambda: clara.shelf.change_book(id=other, notes="signed"))
+        assert await ear.heard.get() == f"engross://facts/shelf/{other}"
+
+
+@on_a_loop
+async def test_being_told_does_not_use_up_what_a_caller_may_read(house: Offices, tmp_path: Path) -> None:
+    rates = 'rate_limit_surfaces = ["mcp-http"]\nrate_limits = { "shelf.get-book" = "2/hour" }\n'
+    clara = house.open(policies=policies(tmp_path / "policies", rates))
+    books = [a_book(clara, title) for title in ("Dune", "Emma", "Ulysses")]
+    uris = [f"shelf://books/{book}" for book in books]
+    async with connected(server_at(clara, surface="mcp-http"), MODERN) as session:
+        async with session.listen(resource_subscriptions=uris) as stream:
+            assert stream.honored.resource_subscriptions == uris
+            for number in range(4):
+                await asyncio.to_thread(clara.call, "shelf.change-book", {"id": books[0], "notes": str(number)})
+                async for event in stream:
+                    assert address(event) == uris[0]
+                    break
+        await session.read_resource(uris[0])
+        with pytest.raises(MCPError) as refused:
+            async with session.listen(resource_subscriptions=uris):
+                pass
+        assert refused.value.data["reply"]["message_key"] == "RATE_LIMIT_EXCEEDED"
 
 
 @on_a_loop

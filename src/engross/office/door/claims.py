@@ -34,13 +34,13 @@ class Claims(NamedTuple):
             raise Refused("the token is not valid yet")
 
 
-def claims_of(payload: Mapping[str, Any], trust: Trust) -> Claims:
-    """The claims of a token whose signature, issuer and audience are right."""
+def claims_of(payload: Mapping[str, Any], trust: Trust, digest: str) -> Claims:
+    """The claims of a token whose signature, issuer and audience are right; one without a jti goes by its digest."""
     jti = payload.get("jti")
     if jti is not None and not _is_fit(jti):
         raise Refused("the jti is none")
     expires = _moment(payload, "exp")
-    credential = f"jti:{jti}" if jti else "jwt"
+    credential = f"jti:{jti}" if jti else f"sha256:{digest}"
     caller = Caller(_tenant(payload, trust), _principal(payload, trust), credential, expires + LEEWAY)
     return Claims(caller, jti, _moment(payload, "nbf", 0.0), expires)
 

@@ -74,10 +74,15 @@ class Door:
         return self._texts.write(tenant, token_id)
 
     def metadata(self, resource: str) -> dict[str, Any]:
-        """The OAuth 2.0 protected resource metadata (RFC 9728) for a resource; empty lists are left out."""
+        """The OAuth 2.0 protected resource metadata (RFC 9728) for what is at an address; empty lists are left out.
+
+        A client asks the issuer for a token that is meant for the resource it finds here, so with an issuer that is
+        the audience whose tokens are accepted, at whichever address somebody asks.
+        """
+        trust = self._issuer.trust if self._issuer else None
         told = {
-            "resource": resource,
-            "authorization_servers": [self._issuer.trust.issuer] if self._issuer else [],
+            "resource": trust.audience if trust else resource,
+            "authorization_servers": [trust.issuer] if trust else [],
             "scopes_supported": (self._settings.scopes or "").split(),
             "bearer_methods_supported": ["header"],
             "resource_name": "Engross",

@@ -49,7 +49,8 @@ class Issuer:
         if key is None:
             raise Refused("it names a key that the issuer does not have")
         if known is None or known.key is not key:
-            known = Verified(kid, algorithm, key, claims_of(self._payload(token, algorithm, key), self.trust))
+            payload = self._payload(token, algorithm, key)
+            known = Verified(kid, algorithm, key, claims_of(payload, self.trust, digest.hex()))
             self._remember(digest, known)
         known.claims.require_time(self._clock().timestamp())
         return known.claims

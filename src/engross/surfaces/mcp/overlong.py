@@ -1,4 +1,4 @@
-"""Answers to lines that are too long to be read.
+"""Answers to lines that are too long to be read, and to calls in lines that cannot be.
 
 A client waits for the answer to its request, so its id is looked for at the two ends of the line: libraries write the
 short members of a message before its parameters or behind them. Whatever else the line may say is not looked at.
@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import orjson
 from mcp_types import INVALID_REQUEST, ErrorData
 
 from engross.flows import Flow
-from engross.replies import mcp_result, reply_of
+from engross.replies import Coded, mcp_result, reply_of
 from engross.surfaces.oversize import too_large
 
+from .guide import GUIDES
 from .lane import METHOD, message
 from .pipes import Overlong
 from .protocol import error_line
@@ -56,18 +58,26 @@ class Refusing:
     def answer(self, line: Overlong, *, is_modern: bool) -> bytes:
         """A Reply to who calls a tool; the protocol's own error to everybody else."""
         sender = sender_of(line)
+        refusal = too_large(self._most, what="The number of bytes in a message")
+        answer = self.call(sender, lambda flow: refusal, is_modern=is_modern)
+        if answer is not None:
+            return answer
+        error = ErrorData(code=INVALID_REQUEST, message=f"Invalid request: a message has at most {self._most} bytes")
+        return error_line(sender.id, error)
+
+    def call(self, sender: Sender, against: Callable[[Flow], Coded | None], *, is_modern: bool) -> bytes | None:
+        """A Reply to who calls a tool, with what there is against the call; None if it is no call, or nothing is."""
         flow = self._flow(sender)
-        if flow is None or sender.id is None:
-            error = ErrorData(
-                code=INVALID_REQUEST, message=f"Invalid request: a message has at most {self._most} bytes"
-            )
-            return error_line(sender.id, error)
+        refusal = None if flow is None else against(flow)
+        if flow is None or refusal is None or sender.id is None:
+            return None
         window = self._window
         visit = Visit(window.desk, window.who(), window.surface, circumstances({}, lambda name: None))
-        refusal = reply_of(too_large(self._most, what="The number of bytes in a message"))
-        answer = visit.settle(refusal, flow.ref, None, time.perf_counter())
+        answer = visit.settle(reply_of(refusal), flow.ref, None, time.perf_counter())
         return message(sender.id, mcp_result(answer, flow.dialect), is_modern=is_modern)
 
     def _flow(self, sender: Sender) -> Flow | None:
-        tool = self._window.desk.find(sender.tool) if sender.method == METHOD and sender.tool else None
-        return None if tool is None else tool.flow
+        if sender.method != METHOD or sender.tool is None:
+            return None
+        tool = self._window.desk.find(sender.tool)
+        return GUIDES.get(sender.tool) if tool is None else tool.flow

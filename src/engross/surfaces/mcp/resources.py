@@ -9,6 +9,7 @@ import mcp_types as types
 import orjson
 
 from engross.flows import Found, Resource
+from engross.office.pending import UNDECIDED
 from engross.replies import Reply, codes, reply, structured
 
 from .calling import answered
@@ -56,7 +57,7 @@ class Resources:
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
         if not outcome.ok:
-            raise _not_read(context, params.uri, outcome)
+            raise not_read(context, params.uri, outcome)
         return types.ReadResourceResult(contents=[_contents(params.uri, found, outcome)])
 
     async def completed(self, uri: str, argument: types.CompletionArgument, visit: Visit) -> list[str]:
@@ -83,10 +84,14 @@ async def _values(resource: Resource, variable: str, visit: Visit) -> Iterable[s
     if variable == "aggregate":
         return [aggregate.namespace for aggregate in visit.desk.catalogue.aggregates]
     if variable == "proposal_id":
-        found = await visit.call("proposals.list-proposals", {"limit": MOST_COMPLETED})
-        return [str(one["id"]) for one in found.data["proposals"]] if found.ok else []
+        return [identifier for status in UNDECIDED for identifier in await _proposals(visit, status)]
     fields: Mapping[str, Any] = visit.desk.catalogue.flow(resource.ref).published["properties"]
     return [str(value) for value in fields.get(variable, {}).get("enum", ())]
+
+
+async def _proposals(visit: Visit, status: str) -> list[str]:
+    found = await visit.call("proposals.list-proposals", {"status": status, "limit": MOST_COMPLETED})
+    return [str(one["id"]) for one in found.data["proposals"]] if found.ok else []
 
 
 def _told(resource: Resource) -> dict[str, Any]:
@@ -120,7 +125,7 @@ def _field(answer: Reply, name: str, found: Found) -> str:
     raise failed(refused if answer.trace is None else refused.traced(answer.trace, found.flow.ref))
 
 
-def _not_read(context: RequestContext, uri: str, answer: Reply) -> Exception:
+def not_read(context: RequestContext, uri: str, answer: Reply) -> Exception:
     """What is missing is missing, in the protocol's words; everything else is told as it is."""
     if answer.http_status == 404:
         return unknown_resource(context, uri, structured(answer))

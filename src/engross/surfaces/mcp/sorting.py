@@ -86,7 +86,7 @@ class Sorting:
                     request = self._lane.plain(line) if self._is_modern else None
                     if request is not None and self._begun(request, line, left):
                         continue
-                    if (refusal := refused(line)) is not None:
+                    if (refusal := refused(line, self._refusing, is_modern=bool(self._is_modern))) is not None:
                         await self._pen.write_line(refusal)
                     else:
                         await left.send(line)

@@ -30,6 +30,7 @@ from .lane import Lane, send_json
 from .server import make_parts
 from .sessions import NUMBER, Sessions
 from .window import Window, whose
+from .wordless import Worded
 
 MOST_BYTES = 4 * 1024 * 1024
 _HANDSHAKE = frozenset([b"", *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)])
@@ -111,15 +112,15 @@ class McpApp:
             if shakes_hands and not _may_be_a_message(body):
                 await send_json(send, 400, _INVALID_REQUEST)
                 return
-        scope = {**scope, "user": _owner(caller)}
+        scope, answer = {**scope, "user": _owner(caller)}, Worded(send)
         if shakes_hands:
             try:
-                await self._sessions.handle(caller, headers.get(NUMBER), scope, receive, send)
+                await self._sessions.handle(caller, headers.get(NUMBER), scope, receive, answer)
             except Coded as refusal:
                 await _refuse(send, refusal)
             return
         manager = self._streaming if _wants_a_stream(headers, body) else self._brief
-        await manager.handle_request(scope, receive, send)
+        await manager.handle_request(scope, receive, answer)
 
 
 def mcp_app(

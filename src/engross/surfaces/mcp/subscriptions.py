@@ -1,13 +1,15 @@
 """Hearing of changes: of a record, of a proposal's decision, of what is offered.
 
 A client of the handshake era subscribes to addresses and is notified as long as its session lasts; one of the later era
-opens a stream and listens. Both hear of what the feed of their tenant finds, of no more than they may read, and of
-nothing any more once their credential is revoked, which the feed tells as well.
+opens a stream and listens. Both hear of what the feed of their tenant finds, and of nothing any more once their
+credential is revoked, which the feed tells as well. Whoever cannot read what is at an address does not hear of it: it
+is read as the caller when they subscribe, and again before anything is told.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -26,11 +28,13 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from engross.flows import Catalogue, Topic
+from engross.flows import Catalogue, Found, Topic
 from engross.office import Change
+from engross.replies import Reply, codes
 
 from .logs import connection_of
-from .protocol import unknown_resource
+from .protocol import failed, unknown_resource
+from .resources import not_read
 from .window import RequestContext, Visit, Window
 
 MOST_STREAMS = 1024
@@ -41,7 +45,10 @@ TOKENS = "door"
 _KEPT = "engross.subscriptions"
 _LISTS: tuple[ServerEvent, ...] = (ToolsListChanged(), PromptsListChanged(), ResourcesListChanged())
 
+_log = logging.getLogger("engross.subscriptions")
+
 Topics = dict[str, Topic | None]
+"""Whose facts change what is at an address; None when nothing does."""
 
 
 class Subscriptions:
@@ -55,13 +62,16 @@ class Subscriptions:
     async def subscribe(self, context: RequestContext, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Answer `resources/subscribe` of the handshake era."""
         visit = self._window.visit(context)
-        topics = _topics(visit, [params.uri])
-        if not topics:
+        found = visit.desk.resource(visit.caller, params.uri, visit.surface)
+        if found is None:
             raise unknown_resource(context, params.uri)
+        answer = await _read(visit, found)
+        if not answer.ok:
+            raise not_read(context, params.uri, answer)
         subscriber = await self._subscriber(context, visit)
         if len(subscriber.topics) >= MOST_ADDRESSES:
             raise MCPError(INVALID_PARAMS, "Too many subscriptions")
-        subscriber.topics |= topics
+        subscriber.topics[params.uri] = found.topic
         return types.EmptyResult()
 
     async def unsubscribe(self, context: RequestContext, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
@@ -74,13 +84,13 @@ class Subscriptions:
     async def listen(
         self, context: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Answer `subscriptions/listen` of the later era; what is not there is not acknowledged."""
+        """Answer `subscriptions/listen` of the later era; what cannot be read is not acknowledged."""
         visit = self._window.visit(context)
         whose = (visit.caller.tenant, visit.caller.principal.id)
         if len(self._streams) >= MOST_STREAMS or self._streams_of[whose] >= MOST_STREAMS_EACH:
             raise MCPError(INTERNAL_ERROR, "Subscription limit reached")
         wanted = (params.notifications.resource_subscriptions or [])[:MOST_ADDRESSES]
-        hearing = await Hearing.begun(visit, _topics(visit, wanted))
+        hearing = await Hearing.begun(visit, await _topics(visit, wanted))
         hearing.follow(visit.desk.catalogue)
         stream = ListenHandler(hearing)
         hearing.when_revoked = stream.close
@@ -114,14 +124,19 @@ class Subscriptions:
 class Hearing:
     """A listener of the feed, on an event loop; to the SDK, a bus that carries what this caller wants to hear."""
 
-    def __init__(self, topics: Topics, revocation: tuple[str, str]) -> None:
+    def __init__(self, visit: Visit, topics: Topics) -> None:
         self.topics = topics
         self.when_revoked: Callable[[], None] = lambda: None
-        self._revocation = revocation
+        self._visit = visit
+        self._revocation = visit.desk.office.door.revocation(visit.caller)
         self._is_over = False
+        self._has_ended = False
         self._loop = asyncio.get_running_loop()
         self._deliver: Callable[[ServerEvent], None] | None = None
         self._early: list[ServerEvent] = []
+        self._news: dict[str, None] = {}
+        """The addresses of which there is something to tell, in order."""
+        self._telling: asyncio.Task[None] | None = None
         self._leave: Callable[[], None] = lambda: None
         self._leave_lists: Callable[[], None] = lambda: None
         self._ending: asyncio.TimerHandle | None = None
@@ -130,7 +145,7 @@ class Hearing:
     async def begun(cls, visit: Visit, topics: Topics) -> Hearing:
         """Listen from now on: what is committed after this is heard."""
         office = visit.desk.office
-        hearing = cls(topics, office.door.revocation(visit.caller))
+        hearing = cls(visit, topics)
         feed = office.feed
         beginning = asyncio.ensure_future(asyncio.to_thread(feed.listen, visit.caller.tenant, hearing._heard))
         try:
@@ -164,7 +179,10 @@ class Hearing:
 
     def end(self) -> None:
         """Hear no more."""
+        self._has_ended = True
         self._deliver = None
+        if self._telling is not None:
+            self._telling.cancel()
         self._leave()
         self._leave_lists()
         if self._ending is not None:
@@ -175,19 +193,41 @@ class Hearing:
         if (change.aggregate, change.subject) == self._revocation:
             self._on_the_loop(self._revoked)
             return
+        if change.aggregate == TOKENS:
+            # What the ledger says about tokens is not for an agent's channel, not even that there is something.
+            return
         topics = list(self.topics.items())
-        events: list[ServerEvent] = [
-            ResourceUpdated(uri)
-            for uri, topic in topics
-            if topic is not None and topic.covers(change.aggregate, change.subject)
-        ]
-        if events:
-            self._on_the_loop(lambda: self._arrived(events))
+        uris = [uri for uri, topic in topics if topic and topic.covers(change.aggregate, change.subject)]
+        if uris:
+            self._on_the_loop(lambda: self._changed(uris))
 
     def _on_the_loop(self, act: Callable[[], None]) -> None:
         # A loop that has ended takes nobody's news.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(act)
+
+    def _changed(self, uris: Iterable[str]) -> None:
+        self._news.update(dict.fromkeys(uris))
+        if not self._has_ended and (self._telling is None or self._telling.done()):
+            self._telling = self._loop.create_task(self._tell())
+
+    async def _tell(self) -> None:
+        """Tell the news, each address once for all that happened there before it was read."""
+        while self._news:
+            uri = next(iter(self._news))
+            del self._news[uri]
+            if await self._is_readable(uri):
+                self._arrived([ResourceUpdated(uri)])
+
+    async def _is_readable(self, uri: str) -> bool:
+        """Would this caller still be answered? What was removed, or taken out of their sight, is no news to them."""
+        visit = self._visit
+        try:
+            found = visit.desk.resource(visit.caller, uri, visit.surface)
+            return found is not None and (await _read(visit, found, is_counted=False)).ok
+        except Exception as failure:
+            _log.warning("what changed cannot be read: %s", type(failure).__name__)
+            return False
 
     def _revoked(self) -> None:
         self._is_over = True
@@ -240,12 +280,22 @@ class Subscriber:
             await self._session.send_resource_updated(uri)
 
 
-def _topics(visit: Visit, uris: Iterable[str]) -> Topics:
-    """Whose facts change what is at these addresses, where the caller may read it."""
-    found = {uri: visit.desk.resource(visit.caller, uri, visit.surface) for uri in uris}
-    return {uri: one.topic for uri, one in found.items() if one is not None and not _is_for_people(one.topic)}
+async def _topics(visit: Visit, uris: Iterable[str]) -> Topics:
+    """Those of the addresses that this caller can read. However many there are, they count as one read of each flow."""
+    topics: Topics = {}
+    counted: set[str] = set()
+    for uri in dict.fromkeys(uris):
+        found = visit.desk.resource(visit.caller, uri, visit.surface)
+        if found is None:
+            continue
+        answer = await _read(visit, found, is_counted=found.flow.ref not in counted)
+        counted.add(found.flow.ref)
+        if answer.code == codes.RATE_LIMIT_EXCEEDED:
+            raise failed(answer)
+        if answer.ok:
+            topics[uri] = found.topic
+    return topics
 
 
-def _is_for_people(topic: Topic | None) -> bool:
-    """What the ledger says about tokens is not for an agent's channel, not even that there is something."""
-    return topic is not None and topic.aggregate == TOKENS
+async def _read(visit: Visit, found: Found, *, is_counted: bool = True) -> Reply:
+    return await visit.call(found.flow.ref, found.arguments, is_counted=is_counted)
