@@ -63,3 +63,8 @@ def is_known(tag: str, if_none_match: str) -> bool:
         return True
     opaque = tag.removeprefix("W/")[1:-1]
     return any(found[2] == opaque for found in _TAG.finditer(if_none_match))
+
+
+def is_named(tag: str, if_match: str) -> bool:
+    """Does the client ask for exactly this? What is weak names nothing exactly."""
+    return if_match == "*" or any(found[0] == tag for found in _TAG.finditer(if_match))
