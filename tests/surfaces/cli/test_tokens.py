@@ -95,6 +95,11 @@ def test_a_token_is_not_made_from_far_away(served: Served) -> None:
     assert run("token", "list", "--url", served.url, "--token", served.owner, "--json").key == "READ_OK"
 
 
+def test_a_token_that_no_header_can_hold_is_refused(served: Served) -> None:
+    refused = run("call", "shelf.list-books", "--json", "{}", "--url", served.url, "--token", "é")
+    assert (refused.code, refused.key) == (2, "AUTH_INVALID")
+
+
 @pytest.mark.requirement("GOV-04")
 def test_a_token_lets_in_until_it_is_revoked_by_another_process(serving: Callable[..., Served]) -> None:
     served = serving()
