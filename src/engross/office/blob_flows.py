@@ -57,7 +57,9 @@ _OWN = f"SELECT {COLUMNS} FROM blob_holders {_UNDER} AND owner = :owner"
 KEPT = "BlobKept"
 TOKEN_SIZE = 2 * sha256().digest_size
 MEDIA_TYPE = r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+\-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+\-]*$"
-FILE_NAME = r"^[^/\\\x00-\x1f\x7f]+$"
+_ELSE = r"/\\\x00-\x1f\x7f]"
+# Neither `.` nor `..`: those are folders. Not every JSON Schema validator can look ahead.
+FILE_NAME = rf"^([^.{_ELSE}[^{_ELSE}*|\.[^.{_ELSE}[^{_ELSE}*|\.\.[^{_ELSE}+)$"
 
 ContentHash = Annotated[str, Described("The SHA-256 of the bytes, in hex.", pattern="^[0-9a-f]{64}$")]
 Size = Annotated[int, Described("How many bytes there are.", minimum=0)]

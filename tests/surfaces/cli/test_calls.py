@@ -13,6 +13,7 @@ from engross.calls import Principal
 from engross.replies import structured
 from engross.surfaces.client import connect
 from tests.bed.sameness import masked
+from tests.bed.served import Served
 from tests.surfaces.cli.conftest import SHELF
 from tests.surfaces.cli.shell import Shell, run
 
@@ -60,6 +61,33 @@ def test_what_is_no_json_is_invalid_and_makes_no_office(local: Shell, given: str
     done = local.run("call", "shelf.add-book", "--json", given)
     assert (done.code, done.json["reply"]["reply_type"]) == (2, "I")
     assert not local.folder.exists()
+
+
+@pytest.mark.parametrize("flow", ["shelf.add-book", "shelf.no-such-flow"])
+def test_what_is_refused_before_the_office_is_reached_is_told_as_by_other_surfaces(served: Served, flow: str) -> None:
+    body, headers = b"{bad", {"Content-Type": "application/json"}
+    with served.client(served.owner) as client:
+        other = client.post(f"/v1/{flow.replace('.', '/')}", content=body, headers=headers).json()
+    shell = Shell(served.folder, served.store, [SHELF])
+    there = ("--url", served.url, "--token", served.owner)
+    for done in (
+        shell.run("call", flow, "--json", body.decode()),
+        run("call", flow, "--json", body.decode(), *there),
+        shell.run("flow", "run", flow, "--arguments", body.decode(), "--json"),
+    ):
+        assert (done.json["success"], len(done.json["reply"]["trace_id"])) == (other["success"], 32)
+        if flow == "shelf.add-book":
+            assert done.json["error"]["details"] == other["error"]["details"]
+            assert done.json["reply"]["params"] == other["reply"]["params"]
+
+
+def test_a_flow_that_an_office_cannot_be_opened_for_is_refused_in_its_dialect(local: Shell) -> None:
+    local.folder.parent.mkdir(parents=True, exist_ok=True)
+    local.folder.write_text("no folder")
+    for words in (("call", "shelf.list-books", "--json", "{}"), ("shelf", "list-books", "--json")):
+        failed = local.run(*words)
+        assert failed.code != 0
+        assert (failed.json["success"], len(failed.json["reply"]["trace_id"])) == (False, 32)
 
 
 def test_bytes_that_are_no_text_are_invalid(local: Shell) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engross.surfaces.client import connect
 from tests.bed.served import Served
+from tests.bed.small_disk import BALLAST, Disk, SmallDisk
 from tests.surfaces.cli.shell import Shell, run
 
 
@@ -40,6 +42,36 @@ def test_json_holds_the_text_unless_it_goes_to_a_file(shell: Shell, tmp_path: Pa
     assert len(shell.run("token", "list", "--json").json["tokens"]) == 2
 
 
+@pytest.mark.parametrize("place", ["nowhere/scout.token", "taken", "taken/scout.token", "leading-nowhere"])
+def test_where_no_file_can_be_no_token_is_made(shell: Shell, tmp_path: Path, place: str) -> None:
+    (tmp_path / "taken").touch()
+    (tmp_path / "leading-nowhere").symlink_to(tmp_path / "missing")
+    refused = shell.run("token", "create", "scout", "--to", tmp_path / place, "--json")
+    assert (refused.code, refused.key, refused.json["field"]) == (2, "VALIDATION_ERROR", "to")
+    assert shell.run("token", "list", "--json").json["tokens"] == []
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_token_that_is_not_made_leaves_no_file(shell: Shell, tmp_path: Path) -> None:
+    assert shell.run("token", "create", "scout", "--roles", "king", "--to", tmp_path / "scout.token").code == 2
+    assert shell.run("token", "create", "scout", "--role", "curator", "--to", tmp_path / "scout.token").code == 3
+    assert not (tmp_path / "scout.token").exists()
+
+
+def create_to_a_full_disk(disk: Disk, office: Path) -> tuple[int, dict[str, Any], list[str], list[str]]:
+    shell = Shell(office)
+    disk.fill()
+    failed = shell.run("token", "create", "scout", "--to", disk.folder / "scout.token", "--json")
+    statuses = [one["status"] for one in shell.run("token", "list", "--json").json["tokens"]]
+    return failed.code, failed.json, statuses, [path.name for path in disk.folder.iterdir()]
+
+
+def test_a_token_that_cannot_be_written_down_is_revoked(small_disk: SmallDisk, tmp_path: Path) -> None:
+    code, answer, statuses, left = small_disk.run(1, create_to_a_full_disk, tmp_path / "office")
+    assert (code, answer["reply"]["message_key"], answer["revoked"]) == (4, "E_WRITE", True)
+    assert (statuses, left) == (["revoked"], [BALLAST])
+
+
 def test_a_person_may_have_roles_and_scopes(shell: Shell) -> None:
     words = ("--type", "human", "--roles", "curator", "--roles", "viewer", "--scopes", "blue", "--json")
     token = shell.run("token", "create", "clara", *words).json["token"]
@@ -65,6 +97,11 @@ def test_who_is_no_admin_makes_no_tokens(shell: Shell) -> None:
 def test_a_token_is_not_made_from_far_away(served: Served) -> None:
     assert run("token", "create", "scout", "--url", served.url, "--token", served.owner).code == 2
     assert run("token", "list", "--url", served.url, "--token", served.owner, "--json").key == "READ_OK"
+
+
+def test_a_token_that_no_header_can_hold_is_refused(served: Served) -> None:
+    refused = run("call", "shelf.list-books", "--json", "{}", "--url", served.url, "--token", "é")
+    assert (refused.code, refused.key) == (2, "AUTH_INVALID")
 
 
 @pytest.mark.requirement("GOV-04")

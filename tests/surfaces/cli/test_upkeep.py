@@ -136,6 +136,14 @@ def test_migrate_says_what_it_would_do_and_then_does_it(data: Path) -> None:
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == []
 
 
+def test_every_answer_names_a_trace(data: Path, tmp_path: Path) -> None:
+    for words in (["migrate", "--dry-run"], ["verify"], ["backup", tmp_path / "office.backup"], ["doctor"]):
+        told = json.loads(engross(*words, "--data", data, "--json").stdout)
+        assert len(told["reply"]["trace_id"]) == 32, words
+    refused = json.loads(engross("verify", tmp_path / "nowhere", "--json").stdout)
+    assert (refused["reply"]["reply_type"], len(refused["reply"]["trace_id"])) == ("I", 32)
+
+
 @pytest.mark.requirement("ECO-08")
 def test_migrate_knows_the_tables_of_capabilities(tmp_path: Path) -> None:
     with connect(tmp_path / "office") as office:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,23 @@ def test_a_call_may_be_given_little_time(clara: Client, tmp_path: Path) -> None:
     held = clara.call("rig.hold", {"begun": str(tmp_path / "begun"), "until": str(tmp_path / "until")}, timeout=0.2)
     (tmp_path / "until").touch()
     assert (held.message_key, held.reply_type, held.retryable) == ("TIMEOUT", "E", True)
+
+
+@pytest.mark.parametrize(
+    "options", [{"timeout": "x"}, {"timeout": -1}, {"timeout": nan}, {"timeout": -inf}, {"pins": 5}, {"pins": "x"}]
+)
+def test_an_option_that_means_nothing_is_invalid(clara: Client, options: Any) -> None:
+    answer = clara.call("shelf.list-books", {}, **options)
+    (name,) = options
+    assert (answer.message_key, answer.data["field"]) == ("VALIDATION_ERROR", name)
+    assert (answer.tool, answer.trace_id is not None) == ("shelf.list-books", True)
+    assert asyncio.run(clara.acall("shelf.list-books", {}, **options)).message_key == "VALIDATION_ERROR"
+
+
+@pytest.mark.parametrize("seconds", [inf, 10**400, 1e300, 5])
+def test_a_call_may_be_given_all_the_time_there_is(clara: Client, seconds: float) -> None:
+    assert clara.call("shelf.list-books", {}, timeout=seconds).ok
+    assert clara.call("shelf.add-book", {"title": "Dune"}, timeout=seconds).ok
 
 
 def test_an_unknown_option_is_a_python_error(clara: Client) -> None:

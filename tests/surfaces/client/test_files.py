@@ -113,3 +113,11 @@ def test_a_repeated_upload_with_its_key_is_a_replay(clara: Client) -> None:
     assert again.data["idempotent_replay"] is True
     assert again.data["blob"] == first.data["blob"]
     assert clara.upload(b"twice", client_request_id="upload-00001").message_key == "IDEMPOTENCY_KEY_REUSED"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"media_type": "é/x"}, {"media_type": "a\nb"}, {"client_request_id": "é" * 9}, {"name": "\ud800"}, {"name": ".."}],
+)
+def test_what_nobody_can_say_about_a_file_is_invalid(clara: Client, told: dict[str, str]) -> None:
+    assert clara.upload(b"x", **told).reply_type == "I"

@@ -191,3 +191,14 @@ def test_an_office_in_this_process_needs_no_http_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("token", ["é", "\ud800", "egr_x\n", "egr\tx", "a b"])
+def test_a_token_that_is_none_is_refused_like_any_other_bad_one(served: Served, token: str) -> None:
+    with connect(served.url, token="egr_x") as stranger, connect(served.url, token=token) as client:
+        expected, answer = stranger.call("shelf.list-books"), client.call("shelf.list-books")
+        assert (answer.code, answer.data["suggestions"]) == (expected.code, expected.data["suggestions"])
+        assert (answer.message_key, answer.trace_id is not None) == ("AUTH_INVALID", True)
+        assert asyncio.run(client.acall("shelf.list-books")).message_key == "AUTH_INVALID"
+        assert client.upload(b"x").message_key == "AUTH_INVALID"
+        assert client.outlines().keys() == stranger.outlines().keys()

@@ -13,7 +13,7 @@ import pytest
 from engross.flows import Aggregate, filled
 from engross.office import Office, Request, Settings
 from engross.replies import Failed, Reply, codes, received
-from engross.replies.envelopes import REPLY_JSON
+from engross.replies.envelopes import JSON, REPLY_JSON
 from engross.surfaces.desk import Desk
 from engross.surfaces.rest import rest_routes
 from tests.bed.offices import shelf
@@ -488,6 +488,16 @@ def test_what_the_client_has_already_is_not_sent_again(house: House) -> None:
     house.call("shelf.change-book", {"id": book["id"], "title": "Emma"})
     later = house.get("/v1/shelf/get-book", params={"id": book["id"]}, headers={"If-None-Match": first.headers["etag"]})
     assert (later.status_code, later.json()["book"]["title"]) == (200, "Emma")
+
+
+def test_who_has_an_answer_in_one_form_has_it_not_in_the_other(house: House) -> None:
+    book = house.call("shelf.add-book", {"title": "Dune"}).json()["book"]
+    for path in (f"/v1/shelf/get-book?id={book['id']}", "/v1/shelf/list-books"):
+        tags = {form: house.get(path, headers={"Accept": form}).headers["etag"] for form in (JSON, REPLY_JSON)}
+        for form, tag in tags.items():
+            for asked in tags:
+                answer = house.get(path, headers={"Accept": asked, "If-None-Match": tag})
+                assert (answer.status_code, answer.headers["vary"]) == (304 if asked == form else 200, "accept")
 
 
 def test_a_list_has_a_weak_tag_that_changes_with_it(house: House) -> None:

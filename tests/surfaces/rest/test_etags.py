@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engross.replies.envelopes import JSON, REPLY_JSON
 from engross.surfaces.rest.etags import content_tag, is_known, version_in, version_of, version_tag
 
 
@@ -32,15 +33,21 @@ def test_an_answer_has_the_version_of_the_one_record_it_is_about(data: dict[str,
 
 
 def test_a_tag_changes_with_what_is_shown_beside_the_record() -> None:
-    one = content_tag({"book": {"version": 3}, "readers": 1})
-    other = content_tag({"book": {"version": 3}, "readers": 2})
+    one = content_tag({"book": {"version": 3}, "readers": 1}, JSON)
+    other = content_tag({"book": {"version": 3}, "readers": 2}, JSON)
     assert one != other
     assert version_in(one) == version_in(other) == "3"
 
 
+def test_a_tag_is_of_one_form_of_an_answer() -> None:
+    data = {"book": {"version": 3}}
+    assert content_tag(data, JSON) != content_tag(data, REPLY_JSON)
+    assert version_in(content_tag(data, REPLY_JSON)) == "3"
+
+
 def test_what_has_no_version_has_a_weak_tag() -> None:
-    assert content_tag({"books": []}).startswith('W/"')
-    assert version_in(content_tag({"books": []})) is None
+    assert content_tag({"books": []}, JSON).startswith('W/"')
+    assert version_in(content_tag({"books": []}, JSON)) is None
 
 
 @pytest.mark.parametrize(

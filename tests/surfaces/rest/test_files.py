@@ -253,6 +253,8 @@ def test_bytes_that_are_not_what_was_announced_are_not_kept(barn: House, how: di
         ({"params": {"name": ""}}, codes.VALIDATION_ERROR),
         ({"params": {"name": "x" * 256}}, codes.VALIDATION_ERROR),
         ({"params": {"name": "../../etc/passwd"}}, codes.VALIDATION_ERROR),
+        ({"params": {"name": "."}}, codes.VALIDATION_ERROR),
+        ({"params": {"name": ".."}}, codes.VALIDATION_ERROR),
         ({"params": {"name": "a\r\nSet-Cookie: x"}}, codes.VALIDATION_ERROR),
         ({"params": {"name": "a\x00b"}}, codes.MALFORMED_INPUT),
         ({"params": [("name", "a"), ("name", "b")]}, codes.VALIDATION_ERROR),
@@ -270,12 +272,24 @@ def test_bytes_that_are_not_what_was_announced_are_not_kept(barn: House, how: di
         ),
         ({"headers": {"Idempotency-Key": "short"}}, codes.VALIDATION_ERROR),
         ({"headers": {"Engross-Dry-Run": "perhaps"}}, codes.VALIDATION_ERROR),
+        ({"headers": {"Content-Range": "bytes 0-12/99"}}, codes.VALIDATION_ERROR),
+        ({"headers": {"If-Match": '"1"'}}, codes.VALIDATION_ERROR),
+        ({"headers": {"If-Match": "*"}}, codes.VALIDATION_ERROR),
     ],
 )
 def test_what_makes_no_sense_about_a_file_is_refused(barn: House, how: dict[str, Any], code: str) -> None:
     answer = upload(barn, **how)
     assert parse("problem", answer.json()) == ("I", code)
     assert fetch(barn).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["...", "..a", ".a", "a.", "a..", ".", "..", ".\\", "../", "ä", "a b"])
+def test_a_name_is_that_of_a_file_and_of_no_folder(barn: House, name: str) -> None:
+    kept = upload(barn, params={"name": name})
+    if name in (".", "..", ".\\", "../"):
+        assert kept.status_code == 400
+    else:
+        assert kept.json()["blob"]["name"] == name
 
 
 def test_a_kind_that_nobody_told_is_any_kind(barn: House) -> None:
@@ -379,6 +393,29 @@ def test_a_file_that_the_client_has_is_not_sent_again(house: House) -> None:
     for name in ("etag", "cache-control", "content-security-policy"):
         assert again.headers[name] == first.headers[name]
     assert again.headers["cache-control"] == "private, no-cache"
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"If-Match": f'"{HASH}"'}, 200),
+        ({"If-Match": f'"x", "{HASH}"'}, 200),
+        ({"If-Match": "*"}, 200),
+        ({"If-Match": '"x"'}, 412),
+        ({"If-Match": f'W/"{HASH}"'}, 412),
+        ({"If-Match": ""}, 412),
+        ({"If-Match": '"x"', "If-None-Match": f'"{HASH}"'}, 412),
+        ({"If-Match": f'"{HASH}"', "If-None-Match": f'"{HASH}"'}, 304),
+        ({"If-Match": '"x"', "Range": "bytes=0-4"}, 412),
+        ({"If-Match": '"x"', "Range": "bytes=99-"}, 412),
+        ({"If-Match": f'"{HASH}"', "Range": "bytes=0-4"}, 206),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_whoever_asks_for_other_bytes_gets_none(barn: House, method: str, headers: dict[str, str], status: int) -> None:
+    assert upload(barn).headers["etag"] == f'"{HASH}"'
+    assert barn.ask(method, f"{UPLOADS}/{HASH}", headers=headers).status_code == status
+    assert barn.ask(method, f"{UPLOADS}/{'0' * 64}", headers=headers).status_code == 404
 
 
 @pytest.mark.parametrize(

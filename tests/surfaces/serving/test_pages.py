@@ -88,12 +88,21 @@ def test_what_is_not_there_is_not_found(plain: Served) -> None:
     assert (heard.status, heard.key, heard.told["reply"]["params"]["path"]) == (404, "PATH_NOT_FOUND", "/nowhere")
 
 
-@pytest.mark.parametrize("method", ["POST", "DELETE", "PATCH", "OPTIONS"])
-@pytest.mark.parametrize("path", ["/", "/health/live", "/metrics"])
+PAGES = ("/", "/health/live", "/health/ready", "/metrics", "/.well-known/oauth-protected-resource")
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PATCH"])
+@pytest.mark.parametrize("path", PAGES)
 def test_pages_can_only_be_read(plain: Served, method: str, path: str) -> None:
     heard = ask(plain, f"{method} {path}", "Content-Length: 0")
     assert (heard.status, heard.key) == (405, "METHOD_NOT_ALLOWED")
-    assert heard.told["allowed_methods"] == ["GET", "HEAD"]
+    assert heard.told["allowed_methods"] == heard.headers["allow"].split(", ") == ["GET", "HEAD", "OPTIONS"]
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/docs", "/openapi.json", "/problems"])
+def test_every_page_tells_its_methods(plain: Served, path: str) -> None:
+    heard = ask(plain, f"OPTIONS {path}")
+    assert (heard.status, heard.headers["allow"], heard.body) == (204, "GET, HEAD, OPTIONS", b"")
 
 
 def test_a_head_request_is_answered_without_a_body(plain: Served) -> None:

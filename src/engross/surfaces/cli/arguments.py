@@ -35,9 +35,10 @@ def parsed(text: str | bytes) -> Any:
     """The JSON in a text."""
     try:
         return orjson.loads(text)
-    except ValueError as error:
-        place = f" at line {error.lineno}, column {error.colno}" if isinstance(error, orjson.JSONDecodeError) else ""
-        raise Invalid(codes.MALFORMED_INPUT, {"problem": f"it is not JSON{place}"}) from None
+    except orjson.JSONDecodeError as error:
+        problem = f"it is no JSON in UTF-8, see line {error.lineno}, column {error.colno}"
+        details = {"line": error.lineno, "column": error.colno}
+        raise Invalid(codes.MALFORMED_INPUT, {"problem": problem}, details=details) from None
 
 
 def _read(read: Any, name: str) -> bytes:

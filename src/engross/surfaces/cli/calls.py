@@ -16,6 +16,7 @@ from engross.surfaces.client import Client
 
 from .answering import attempt, call_and_confirm, finish
 from .arguments import read_json
+from .dialect import PLAIN, dialect_of
 from .flow_command import DryRun, Output, Yes
 from .place import AsJson, Place, at_office
 from .printing import print_fields, print_json, print_table, say
@@ -42,15 +43,14 @@ def call(
 ) -> None:
     """Call a flow by its ref."""
     answers_json = json is not None if as_json is None else as_json
-    dialect = "plain"
     try:
         arguments = {} if json is None else read_json(json)
         with place.client(may_make=True) as client:
             answer = call_and_confirm(client, flow, arguments, dry_run=dry_run, yes=yes, json=answers_json)
-            if answers_json:
-                dialect = _dialect(client, flow)
+            dialect = dialect_of(flow, client.outlines) if answers_json else PLAIN
     except Coded as refusal:
         answer = reply_of(refusal)
+        dialect = dialect_of(flow, place.outlines) if answers_json else PLAIN
     finish(answer, json=answers_json, dialect=dialect)
 
 
@@ -161,12 +161,3 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
-
-
-def _dialect(client: Client, flow: str) -> str:
-    """The dialect that a flow answers in; an unknown one is refused in the plain one."""
-    try:
-        outline = client.outlines().get(flow)
-    except Coded:
-        outline = None
-    return outline.dialect if outline else "plain"

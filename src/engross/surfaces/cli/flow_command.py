@@ -14,9 +14,10 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from engross.flows import nearest
+from engross.replies import Reply
 from engross.surfaces.client import Outline
 
-from .answering import call_and_confirm, finish
+from .answering import attempt, call_and_confirm, finish
 from .field import CALL_PANEL, fields_of
 from .looks import markup, unmarked
 from .place import AsJson, any_office, scanned, taken_out, with_signature
@@ -52,9 +53,12 @@ def flow_command(outline: Outline) -> Any:
         answers_json = json if as_json is None else as_json
         place = taken_out(ctx, given)
         said = {fields[key].name: fields[key].value(value) for key, value in given.items() if _is_given(value)}
-        with place.client(may_make=True) as client:
-            answer = call_and_confirm(client, outline.ref, said, dry_run=dry_run, yes=yes, json=answers_json)
-        finish(answer, json=answers_json, dialect=outline.dialect)
+
+        def work() -> Reply:
+            with place.client(may_make=True) as client:
+                return call_and_confirm(client, outline.ref, said, dry_run=dry_run, yes=yes, json=answers_json)
+
+        finish(attempt(work), json=answers_json, dialect=outline.dialect)
 
     own = [field.parameter(key) for key, field in fields.items()]
     app = typer.Typer(add_completion=False, rich_markup_mode=markup())

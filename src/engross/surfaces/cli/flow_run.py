@@ -14,6 +14,7 @@ from engross.surfaces.client import Outline
 
 from .answering import call_and_confirm, finish
 from .arguments import read_json
+from .dialect import PLAIN, dialect_of
 from .flow_command import DryRun, Yes
 from .place import AsJson, Place, at_office
 from .printing import print_answer, print_fields, print_refusal, say
@@ -41,6 +42,7 @@ def run(
     if place.url and trace:
         raise typer.BadParameter("what a flow does inside is seen where it runs", param_hint="--trace")
     steps: Sequence[Mapping[str, Any]] = ()
+    ref = name
     try:
         given = read_json(arguments)
         with place.client(may_make=True) as client, traced() as steps:
@@ -52,7 +54,8 @@ def run(
         answer = _with_trace(answer, steps)
     elif trace:
         show_steps(steps)
-    finish(answer, json=json, show=print_answer if answer.ok else print_refusal)
+    dialect = dialect_of(ref, place.outlines) if json else PLAIN
+    finish(answer, json=json, dialect=dialect, show=print_answer if answer.ok else print_refusal)
 
 
 def found(name: str, outlines: Mapping[str, Outline]) -> str:
@@ -77,4 +80,5 @@ def show_steps(steps: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _with_trace(answer: Reply, steps: Sequence[Mapping[str, Any]]) -> Reply:
-    return reply(answer.code, answer.params, {**answer.data, "steps": list(steps)})
+    told = reply(answer.code, answer.params, {**answer.data, "steps": list(steps)})
+    return told if answer.trace is None else told.traced(answer.trace, answer.tool, answer.duration_ms)

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from engross.replies import Reply, codes, structured
+from engross.replies import Reply, Trace, codes, structured
 
 from .looks import is_fancy
 from .visible import visible
@@ -30,10 +30,11 @@ Row = tuple[str, str, str]
 
 
 def print_json(answer: Reply, dialect: str = "plain", *, in_one_line: bool = False) -> None:
-    """The Reply as every other surface sends it."""
+    """The Reply as every other surface sends it: always with a trace, even if no call came of it."""
+    told = answer if answer.trace is not None else answer.traced(Trace.new())
     option = orjson.OPT_APPEND_NEWLINE | (0 if in_one_line else orjson.OPT_INDENT_2)
     sys.stdout.flush()
-    sys.stdout.buffer.write(orjson.dumps(structured(answer, dialect), option=option))
+    sys.stdout.buffer.write(orjson.dumps(structured(told, dialect), option=option))
     sys.stdout.buffer.flush()
 
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from engross.calls import Role
-from engross.plainfile import stands_at
 from engross.replies import Reply, codes, reply
+from engross.surfaces.client import Client
 
 from .answering import finish
+from .new_file import NewFile
 from .place import AsJson, Place, at_office
 from .printing import print_fields, print_table, say
 
 KEEPER: Role = "admin"
 """The role in which the folder's owner looks after tokens, unless another is named."""
 COLUMNS = ("id", "principal", "type", "roles", "status", "expires_at", "note")
-PRIVATE = 0o600
 MIXED_UP = (
     "--role is the role in which you call; what the token may do is --roles. Leave --role out to call as an admin."
 )
@@ -59,16 +59,13 @@ def create(
         "expires_in_days": expires_in_days,
         "note": note,
     }
-    if to is not None and stands_at(to):
-        raise typer.BadParameter(f"{to} is there already", param_hint="--to")
-    with place.client(KEEPER, may_make=True) as client:
+    with NewFile(to, "to") if to is not None else nullcontext() as file, place.client(KEEPER, may_make=True) as client:
         answer = client.call("door.create-token", {name: value for name, value in asked.items() if value is not None})
-        text = client.office.door.text_of(client.tenant, answer.data["token"]["id"]) if answer.ok else ""
-    if not answer.ok:
-        finish(_told_apart(answer) if place.role and not roles else answer, json=json)
-    if to is not None:
-        _write(to, text)
-    finish(_with(answer, text=text) if to is None else answer, json=json, show=_show_token)
+        if answer.ok:
+            answer = _handed_over(client, answer, file)
+        elif place.role and not roles:
+            answer = _told_apart(answer)
+    finish(answer, json=json, show=_show_token)
 
 
 @app.command("list")
@@ -101,13 +98,30 @@ def revoke(
     finish(answer, json=json)
 
 
+def _handed_over(client: Client, answer: Reply, file: NewFile | None) -> Reply:
+    """The answer with the token's text, or without it where a file has it. A token that nobody was given is revoked."""
+    token_id = answer.data["token"]["id"]
+    text = client.office.door.text_of(client.tenant, token_id)
+    if file is None:
+        return _in_its_trace(reply(answer.code, answer.params, {**answer.data, "text": text}), answer)
+    try:
+        file.write(text)
+    except OSError:
+        revoked = client.call("door.revoke-token", {"token_id": token_id})
+        data = {"token_id": token_id, "revoked": revoked.ok}
+        unwritten = reply(codes.E_WRITE, data=data)  # reply-lint: L7 because this file is written here
+        return _in_its_trace(unwritten, answer)
+    return answer
+
+
 def _told_apart(answer: Reply) -> Reply:
     """A denial of somebody who may have named their own role for that of the token."""
-    return _with(answer, hint=MIXED_UP) if answer.code == codes.CALL_DENIED else answer
+    if answer.code != codes.CALL_DENIED:
+        return answer
+    return _in_its_trace(reply(answer.code, answer.params, {**answer.data, "hint": MIXED_UP}), answer)
 
 
-def _with(answer: Reply, **more: str) -> Reply:
-    told = reply(answer.code, answer.params, {**answer.data, **more})
+def _in_its_trace(told: Reply, answer: Reply) -> Reply:
     return told if answer.trace is None else told.traced(answer.trace, answer.tool, answer.duration_ms)
 
 
@@ -124,9 +138,3 @@ def _show_page(answer: Reply) -> None:
     print_table([{**token, "roles": " ".join(token.get("roles", ()))} for token in answer.data["tokens"]], COLUMNS)
     if answer.data["next_cursor"]:
         say(f"more: --cursor {answer.data['next_cursor']}")
-
-
-def _write(file: Path, text: str) -> None:
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-    with os.fdopen(handle, "w") as stream:
-        stream.write(f"{text}\n")

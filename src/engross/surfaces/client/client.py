@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Coroutine, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
 from typing import IO, Any, Unpack, get_args
 
 from engross.calls import Principal, PrincipalType, Surface
+from engross.flows import shortened
 from engross.office import Office
-from engross.replies import Reply
+from engross.replies import Invalid, Reply, Trace, reply_of
 
 from .content import Content, Upload, arriving_at
 from .embedded import EmbeddedPort
+from .options import Options, checked
 from .outline import Outline
-from .port import Options, Port
+from .port import Port
 
 
 class Client:
@@ -28,13 +30,21 @@ class Client:
 
         Options: dry_run, timeout (seconds), traceparent, tracestate, correlation_id, causation_id, pins, break_glass.
         """
-        return self._port.call(flow, {} if arguments is None else arguments, _known(options))
+        try:
+            fitting = checked(options)
+        except Invalid as refusal:
+            return _refused(refusal, flow, options)
+        return self._port.call(flow, {} if arguments is None else arguments, fitting)
 
-    def acall(
+    async def acall(
         self, flow: str, arguments: Mapping[str, Any] | None = None, /, **options: Unpack[Options]
-    ) -> Coroutine[Any, Any, Reply]:
+    ) -> Reply:
         """`call` for an event loop."""
-        return self._port.acall(flow, {} if arguments is None else arguments, _known(options))
+        try:
+            fitting = checked(options)
+        except Invalid as refusal:
+            return _refused(refusal, flow, options)
+        return await self._port.acall(flow, {} if arguments is None else arguments, fitting)
 
     def upload(
         self,
@@ -178,8 +188,6 @@ class Method:
         return self._client.call(self.ref, arguments, dry_run=True)
 
 
-def _known(options: Options) -> Options:
-    for name in options:
-        if name not in Options.__annotations__:
-            raise TypeError(f"{name!r} is no option of a call: use {', '.join(Options.__annotations__)}")
-    return options
+def _refused(refusal: Invalid, flow: str, options: Options) -> Reply:
+    trace = Trace.from_headers(options.get("traceparent"), options.get("tracestate"))
+    return reply_of(refusal).traced(trace, shortened(flow))

@@ -11,8 +11,8 @@ from engross.office import Office, Request
 from engross.replies import Coded, Reply, Trace, reply_of
 
 from .content import Upload, opened, pieces
+from .options import Options
 from .outline import Outline, outlines_of
-from .port import Options
 
 KEEP, GET = "record.keep-blob", "record.get-blob"
 NOT_YET = "0" * 64

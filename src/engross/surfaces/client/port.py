@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Coroutine, Mapping
-from typing import IO, Any, Protocol, TypedDict
+from typing import IO, Any, Protocol
 
 from engross.replies import Reply
 
 from .content import Upload
+from .options import Options
 from .outline import Outline
-
-
-class Options(TypedDict, total=False):
-    """What may be said about a call besides its arguments."""
-
-    dry_run: bool
-    timeout: float | None
-    traceparent: str | None
-    tracestate: str | None
-    correlation_id: str | None
-    causation_id: str | None
-    break_glass: bool
-    pins: Mapping[str, str]
 
 
 class Port(Protocol):

@@ -25,13 +25,13 @@ from engross.replies.envelopes import REPLY_JSON
 
 from .content import Upload, opened, pieces
 from .described import outlines_in
+from .options import Options
 from .outline import Outline
-from .port import Options
 
 CONNECT_SECONDS = 5.0
 ON_THE_WAY_SECONDS = 5.0
 """What the network may take on top of what the office may take."""
-SHORTEST_SECONDS = 0.001
+SHORTEST_SECONDS = 1e-9
 MOST_AT_ONCE = 64
 KEEP, GET = "record.keep-blob", "record.get-blob"
 # Only what is no JSON is refused here; how much of it is too much, the office knows.
@@ -54,7 +54,10 @@ class RemotePort:
     def __init__(self, url: str, token: str | None = None, *, call_seconds: float = 30.0) -> None:
         self.url = url.rstrip("/")
         self._call_seconds = call_seconds
-        self._http = httpx2.Client(headers={"Authorization": f"Bearer {token}"} if token else {})
+        # A token that no header can hold is not sent, and every call is refused as with any other bad one.
+        self._is_refused = token is not None and not (token.isascii() and token.isprintable())
+        told = {"Authorization": f"Bearer {token}"} if token and not self._is_refused else {}
+        self._http = httpx2.Client(headers=told)
 
     def __repr__(self) -> str:
         return f"<RemotePort {self.url}>"
@@ -81,10 +84,10 @@ class RemotePort:
 
     def upload(self, upload: Upload) -> Reply:
         """Send bytes to the office, a piece at a time."""
-        headers = {"Content-Type": upload.media_type}
+        headers = {"Content-Type": _sendable(upload.media_type)}
         if upload.client_request_id is not None:
-            headers["Idempotency-Key"] = f'"{upload.client_request_id}"'
-        address = f"/v1/blobs?{urlencode({'name': upload.name})}"
+            headers["Idempotency-Key"] = f'"{_sendable(upload.client_request_id)}"'
+        address = f"/v1/blobs?{urlencode({'name': upload.name}, errors='backslashreplace')}"
         with opened(upload.content) as (stream, size):
             if size is not None:
                 headers["Content-Length"] = str(size)
@@ -163,6 +166,8 @@ class RemotePort:
         seconds: float,
     ) -> Reply:
         started = time.perf_counter()
+        if self._is_refused:
+            return reply_of(Invalid(codes.AUTH_INVALID)).traced(trace, shortened(flow))
         told = {**headers, "Accept": REPLY_JSON, "traceparent": trace.traceparent}
         if trace.tracestate is not None:
             told["tracestate"] = trace.tracestate
@@ -183,19 +188,24 @@ def _headers(options: Options) -> dict[str, str]:
     told = {"X-Correlation-ID": options.get("correlation_id"), "X-Causation-ID": options.get("causation_id")}
     headers = {name: value for name, value in told.items() if isinstance(value, str) and _is_fit(value)}
     seconds = options.get("timeout")
-    if seconds is not None and isfinite(seconds):
-        headers["Engross-Timeout"] = f"{max(seconds, SHORTEST_SECONDS):.3f}"
+    if seconds is not None:
+        headers["Engross-Timeout"] = f"{max(seconds, SHORTEST_SECONDS):.9f}"
     if options.get("dry_run"):
         headers["Engross-Dry-Run"] = "true"
     if options.get("break_glass"):
         headers["Engross-Break-Glass"] = "true"
     if pins := options.get("pins"):
-        headers["Engross-Pins"] = urlencode(dict(pins))
+        headers["Engross-Pins"] = urlencode(pins, errors="backslashreplace")
     return headers
 
 
 def _is_fit(text: str) -> bool:
     return text.isascii() and text.isprintable() and " " not in text
+
+
+def _sendable(text: str) -> str:
+    """The text with escapes for what no header can hold; the office refuses those as it refuses the text itself."""
+    return text.encode("unicode_escape").decode("ascii")
 
 
 def _patience(seconds: float) -> httpx2.Timeout:

@@ -11,7 +11,7 @@ from starlette.types import Scope, Send
 
 from engross.flows import shortened
 from engross.replies import Coded, Invalid, Reply, Trace, codes, http, log_end, neutral, reply_of
-from engross.replies.envelopes import REPLY_JSON
+from engross.replies.envelopes import JSON, REPLY_JSON
 from engross.surfaces.answering import Answering, send_parts
 from engross.surfaces.arrived import headers_of
 from engross.surfaces.heads import NO_STORE, NOSNIFF, UNUSUAL, usual_head
@@ -35,7 +35,7 @@ def send_reply(
 ) -> Awaitable[None]:
     """Send a Reply: in the flow's dialect, as a problem, or as itself to who asks for that."""
     status, more, media_type, body = http(answer, dialect, base=base, if_match=if_match, by_address=by_address)
-    if wants_reply(scope):
+    if form_of(scope) == REPLY_JSON:
         media_type, body = REPLY_JSON, neutral(answer)
     told = {"cache-control": "no-store"}
     for name, value in more.items():
@@ -61,10 +61,10 @@ def refuse_address(scope: Scope) -> NoReturn:
     raise Invalid(codes.PATH_NOT_FOUND, path)  # reply-lint: L7 because an address is a path, and this surface's own
 
 
-def wants_reply(scope: Scope) -> bool:
-    """Does the client read Replies as they are?"""
+def form_of(scope: Scope) -> str:
+    """The media type of what a flow answers: JSON, or Replies as they are to who reads those."""
     accepted = headers_of(scope).get(b"accept")
-    return accepted is not None and _REPLY_JSON in accepted.lower()
+    return REPLY_JSON if accepted is not None and _REPLY_JSON in accepted.lower() else JSON
 
 
 def send_bytes(send: Send, status: int, media_type: str, content: bytes, headers: Mapping[str, str]) -> Awaitable[None]:

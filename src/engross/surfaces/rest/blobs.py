@@ -21,11 +21,11 @@ from engross.surfaces.heads import NOSNIFF, Header
 
 from .answers import send_empty, send_reply
 from .arguments import KEY
-from .asked import Asked, Fields, take_dry_run
+from .asked import Asked, Fields, refuse_header, take_dry_run
 from .body import ClientGone, pieces, refuse_larger, refuse_packed, unsupported
 from .calls import READING, REVALIDATED, refuse_fields, refuse_method
 from .digests import SHA256, announced, structured_digest
-from .etags import is_known, version_tag
+from .etags import is_known, is_named
 from .ranges import Part, wanted_part
 
 KEEP, GET = "record.keep-blob", "record.get-blob"
@@ -39,6 +39,10 @@ KEPT = {"cache-control": REVALIDATED, "content-security-policy": "default-src 'n
 """What a browser keeps with a file, and takes anew from every answer that it still is the same: not to run it, ever."""
 # What a browser or curl says about a body of which nobody told it anything.
 _UNTOLD = ("", "application/x-www-form-urlencoded")
+_MEANT_OTHERWISE = {
+    "Content-Range": "a file is sent whole, in one request",
+    "If-Match": "a file is added and replaces nothing",
+}
 _NOT_YET = "0" * 64
 
 T = TypeVar("T")
@@ -140,7 +144,7 @@ class Uploads:
             return {}
         return {
             "location": f"{self._base}{ADDRESS}/{blob['content_hash']}",
-            "etag": version_tag(answer.data) or "",
+            "etag": _tag(blob),
         }
 
 
@@ -177,8 +181,12 @@ class Downloads:
 
     async def _sent(self, asked: Asked, receive: Receive, send: Send, caller: Caller, answer: Reply) -> None:
         blob = answer.data["blob"]
-        tag = f'"{blob["content_hash"]}"'
+        tag = _tag(blob)
         traced = {"traceparent": answer.traceparent or ""}
+        # In the order of RFC 9110, 13.2.2.
+        if_match = asked.header(b"if-match")
+        if if_match is not None and not is_named(tag, if_match):
+            raise Invalid(codes.PRECONDITION_FAILED)
         if is_known(tag, asked.header(b"if-none-match") or ""):
             await send_empty(send, 304, {"etag": tag, **KEPT, **traced})
             return
@@ -231,6 +239,9 @@ async def in_thread(work: Callable[..., T], *arguments: Any) -> T:
 
 def _announced(asked: Asked, options: dict[str, Any]) -> Announced:
     refuse_packed(asked)
+    for name, problem in _MEANT_OTHERWISE.items():
+        if name.lower().encode() in asked.headers:
+            refuse_header(name, problem)
     if b"engross-dry-run" in asked.headers:
         options["dry_run"] = asked.truth(b"engross-dry-run")
     told = _told_once(take_dry_run(asked.fields, options))
@@ -259,6 +270,10 @@ def _told_once(fields: Fields) -> dict[str, str]:
 def _declared_size(asked: Asked) -> int:
     declared = asked.headers.get(b"content-length", b"")
     return int(declared[:18]) if declared.isdigit() else 0
+
+
+def _tag(blob: Mapping[str, Any]) -> str:
+    return f'"{blob["content_hash"]}"'
 
 
 def _part(asked: Asked, tag: str, size: int) -> Part | None:

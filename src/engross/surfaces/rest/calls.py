@@ -13,7 +13,7 @@ from engross.flows.pointer import pointer
 from engross.replies import Coded, Invalid, Issue, Reply, codes
 from engross.surfaces.desk import Desk
 
-from .answers import send_empty, send_reply
+from .answers import form_of, send_empty, send_reply
 from .arguments import from_query, with_headers
 from .asked import Asked, Fields, take_dry_run
 from .body import ClientGone, collected, read_json
@@ -111,14 +111,14 @@ class Calls:
     ) -> Awaitable[None]:
         headers = {}
         if flow is not None and answer.ok and not dry_run:
-            tag = content_tag(answer.data) if asked.method in READING else _written_tag(flow, answer)
+            tag = content_tag(answer.data, form_of(scope)) if asked.method in READING else _written_tag(flow, answer)
             if tag is not None:
                 headers["etag"] = tag
             if asked.method in READING:
                 headers["cache-control"] = REVALIDATED
                 if_none_match = asked.header(b"if-none-match")
                 if if_none_match is not None and is_known(headers["etag"], if_none_match):
-                    return send_empty(send, 304, {**headers, "traceparent": answer.traceparent or ""})
+                    return send_empty(send, 304, {**headers, "vary": "accept", "traceparent": answer.traceparent or ""})
         elif answer.code == codes.METHOD_NOT_ALLOWED:
             headers["allow"] = ", ".join(answer.data["allowed_methods"])
         return send_reply(

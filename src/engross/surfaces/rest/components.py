@@ -163,6 +163,12 @@ PARAMETERS: Json = {
         "description": "The same as expected_version: a tag that begins with the version. 412 if it is another.",
         "schema": {"type": "string", "pattern": '^"[1-9][0-9]{0,15}(-[0-9a-f]+)?"$'},
     },
+    "ifMatchBytes": {
+        "name": "If-Match",
+        "in": "header",
+        "description": "Tags of the bytes that are wanted: 412 if these are others.",
+        "schema": {"type": "string"},
+    },
     "ifNoneMatch": {
         "name": "If-None-Match",
         "in": "header",

@@ -2,7 +2,8 @@
 
 An answer with a version has a strong tag that begins with it, so that the tag can come back in If-Match. What is read
 by GET also has a digest of its content in the tag: a record may stay at its version while something shown beside it
-changes, and a client must not be told that nothing did. The envelope `reply` is different every time and no part of it.
+changes, and a client must not be told that nothing did. The form that it is sent in is part of the digest, for whoever
+has the one has not the other. The envelope `reply` is different every time and no part of it.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def version_tag(data: Mapping[str, Any]) -> str | None:
     return None if version is None else f'"{version}"'
 
 
-def content_tag(data: Mapping[str, Any]) -> str:
-    """The tag of what was read."""
-    digest = sha256(orjson.dumps(data)).hexdigest()[:DIGITS]
+def content_tag(data: Mapping[str, Any], media_type: str) -> str:
+    """The tag of what was read, as it is sent."""
+    digest = sha256(media_type.encode() + b"\n" + orjson.dumps(data)).hexdigest()[:DIGITS]
     version = version_of(data)
     return f'W/"{digest}"' if version is None else f'"{version}-{digest}"'
 
@@ -63,3 +64,8 @@ def is_known(tag: str, if_none_match: str) -> bool:
         return True
     opaque = tag.removeprefix("W/")[1:-1]
     return any(found[2] == opaque for found in _TAG.finditer(if_none_match))
+
+
+def is_named(tag: str, if_match: str) -> bool:
+    """Does the client ask for exactly this? What is weak names nothing exactly."""
+    return if_match == "*" or any(found[0] == tag for found in _TAG.finditer(if_match))

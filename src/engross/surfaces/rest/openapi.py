@@ -218,7 +218,7 @@ def _downloads(get: Flow) -> Json:
     fetched: Json = {
         "tags": [FILES],
         "description": "The bytes of a file that is on the record. Always sent to be saved, never to be shown.",
-        "parameters": [given, *(parameter(name) for name in ("traceparent", "ifNoneMatch", "range"))],
+        "parameters": [given, *(parameter(name) for name in ("traceparent", "ifMatchBytes", "ifNoneMatch", "range"))],
         "responses": {
             "200": {"description": "All the bytes.", "headers": headers, "content": {"*/*": BYTES}},
             "206": {

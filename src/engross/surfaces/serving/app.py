@@ -13,12 +13,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from engross.calls import Caller
 from engross.flows import Listener
-from engross.replies import Invalid, Reply, codes
+from engross.replies import Reply
 from engross.replies.calllog import outcome_of
 from engross.surfaces.desk import Desk
 from engross.surfaces.mcp import mcp_app
 from engross.surfaces.rest import Rest
-from engross.surfaces.rest.answers import refuse_address
+from engross.surfaces.rest.answers import refuse_address, send_empty
+from engross.surfaces.rest.calls import refuse_method
+from engross.surfaces.rest.looking import METHODS
 
 from .guard import LONGEST_PATH, MCP, METADATA, METRICS, Guard
 from .health import Health
@@ -33,7 +35,6 @@ LOOK_AGAIN_SECONDS = 0.02
 STREAM_SECONDS = 0.5
 """How long a stream whose calls are over is given to end by itself."""
 BREAK_SECONDS = 2.0
-READING = ("GET", "HEAD")
 MCP_PATHS = (MCP, f"{MCP}/")
 
 
@@ -137,7 +138,9 @@ class App:
                 return mcp(scope, receive, send)
             page = self._pages.get(path)
             if page is not None:
-                _require_reading(scope)
+                refuse_method(scope["method"], METHODS)
+                if scope["method"] == "OPTIONS":
+                    return send_empty(send, 204, {"allow": ", ".join(METHODS)})
                 return page(scope, receive, send)
         return self._rest(scope, receive, send)
 
@@ -154,9 +157,3 @@ class App:
 
 async def _nowhere(scope: Scope, receive: Receive, send: Send) -> None:
     refuse_address(scope)
-
-
-def _require_reading(scope: Scope) -> None:
-    if scope["method"] not in READING:
-        data = {"allowed_methods": list(READING)}
-        raise Invalid(codes.METHOD_NOT_ALLOWED, {"method": scope["method"]}, data=data)

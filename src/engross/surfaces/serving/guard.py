@@ -202,6 +202,8 @@ class Guard:
     def _headers(self, scope: Scope, answer: Reply) -> dict[str, str]:
         if answer.code in (codes.AUTH_REQUIRED, codes.AUTH_INVALID):
             return {"www-authenticate": self._challenge(scope, answer)}
+        if answer.code == codes.METHOD_NOT_ALLOWED:
+            return {"allow": ", ".join(answer.data["allowed_methods"])}
         return {"connection": "close"} if self.closing else {}
 
     def _challenge(self, scope: Scope, answer: Reply) -> str:
