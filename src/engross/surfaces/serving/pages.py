@@ -62,19 +62,13 @@ class Pages:
 
 def is_from_here(scope: Scope) -> bool:
     """Whether a request comes from this machine itself, and not from somebody whom a proxy on it stands for."""
-    passed_on = any(name in PASSED_ON for name, _ in scope["headers"])
-    return _is_near(scope) and not passed_on and is_loopback_name((header(scope, b"host") or "").encode("latin-1"))
-
-
-def _is_near(scope: Scope) -> bool:
-    client, server = scope.get("client"), scope.get("server")
-    if client is None:
-        # A Unix socket has a path and no port, and cannot be reached from another machine.
-        return server is not None and server[1] is None
+    client = scope.get("client")
     try:
-        return ip_address(client[0]).is_loopback
+        near = client is not None and ip_address(client[0]).is_loopback
     except ValueError:
         return False
+    passed_on = any(name in PASSED_ON for name, _ in scope["headers"])
+    return near and not passed_on and is_loopback_name((header(scope, b"host") or "").encode("latin-1"))
 
 
 async def _send_json(send: Send, document: object) -> None:
