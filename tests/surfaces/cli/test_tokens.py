@@ -48,7 +48,7 @@ def test_where_no_file_can_be_no_token_is_made(shell: Shell, tmp_path: Path, pla
     (tmp_path / "leading-nowhere").symlink_to(tmp_path / "missing")
     refused = shell.run("token", "create", "scout", "--to", tmp_path / place, "--json")
     assert (refused.code, refused.key, refused.json["field"]) == (2, "VALIDATION_ERROR", "to")
-    assert shell.run("token", "list", "--json").json["tokens"] == []
+    assert shell.run("token", "list", "--json").key == "RECORD_NOT_FOUND"
     assert not (tmp_path / "missing").exists()
 
 
