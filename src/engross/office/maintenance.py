@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engross.ledger import RESTORED, OfficeKey, restored_in
 from engross.ledger.checkpoint import Checkpoint
+from engross.ledger.source import DATABASE
 from engross.ledger.verify import verify
 from engross.plainfile import NoPlainFile, plain_target, stands_at
 from engross.replies import Invalid, Reply, codes, reply
@@ -33,8 +34,8 @@ def verify_ledger(
     source: Settings | Path, *, checkpoint: Path | None, public_key: Collection[str], save_checkpoint: Path | None
 ) -> Reply:
     """Verify a store or a backup, offline, and keep a checkpoint of what verified."""
-    if isinstance(source, Path) and not source.exists():
-        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "file", "id": str(source)}, field="export")
+    if isinstance(source, Path) and not _holds_a_ledger(source):
+        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office or backup at", "id": str(source)}, field="export")
     if isinstance(source, Settings):
         existing_store(source)
     if not all(map(PUBLIC_KEY.fullmatch, public_key)):
@@ -42,7 +43,7 @@ def verify_ledger(
     if checkpoint is not None and not checkpoint.exists():
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "checkpoint", "id": str(checkpoint)}, field="checkpoint")
     if save_checkpoint is not None:
-        _refuse_other_than_a_file(save_checkpoint, "save_checkpoint")
+        _require_place(save_checkpoint, "save_checkpoint")
     known = Checkpoint.load(checkpoint) if checkpoint else None
     if isinstance(source, Path):
         report = verify(source, public_key=public_key, checkpoint=known)
@@ -56,7 +57,7 @@ def verify_ledger(
 
 def back_up_office(settings: Settings, target: Path, *, tenant: str | None = None, with_keys: bool = True) -> Reply:
     """Write a backup of an office, or the export of one tenant, while others go on working."""
-    _refuse_other_than_a_file(target, "target")
+    _require_place(target, "target")
     store = existing_store(settings)
     public_key = _signer(settings, with_keys=with_keys and tenant is None)
     made = back_up(store, settings.data, target, tenant=tenant, with_keys=with_keys, public_key=public_key)
@@ -87,6 +88,10 @@ def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
     return engine_at(settings.location)
 
 
+def _holds_a_ledger(source: Path) -> bool:
+    return stands_at(source / DATABASE) if source.is_dir() else stands_at(source)
+
+
 def _signer(settings: Settings, *, with_keys: bool) -> str | None:
     """The key that a backup's seals are by. Where it took over from others, that is for what lies beside it to say."""
     keys = settings.data / "keys"
@@ -104,11 +109,15 @@ def _handed_over(archive: Path) -> Mapping[str, bytes]:
     return {RESTORED: report.checkpoint().as_json()} if report.ok and report.total.seals else {}
 
 
-def _refuse_other_than_a_file(target: Path, field: str) -> None:
+def _require_place(target: Path, field: str) -> None:
+    """Invalid where nobody could write a file of that name."""
     try:
-        plain_target(target)
-    except NoPlainFile as error:
-        raise Invalid(codes.VALIDATION_ERROR, {"problem": str(error.strerror)}, field=field) from error
+        folder = plain_target(target).parent
+    except OSError as error:
+        problem = str(error.strerror) if isinstance(error, NoPlainFile) else "nothing can be written there"
+        raise Invalid(codes.VALIDATION_ERROR, {"problem": problem}, field=field) from error
+    if not folder.is_dir():
+        raise Invalid(codes.VALIDATION_ERROR, {"problem": "there is no folder to put it into"}, field=field)
 
 
 def _contents(manifest: Manifest) -> dict[str, Any]:

@@ -296,6 +296,20 @@ def test_what_is_no_plain_file_is_not_written_over(
 
 
 @pytest.mark.parametrize("words", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("place", ["no folder/target", "office/office.db/target", "x" * 300])
+def test_where_nothing_can_be_written_the_caller_is_told_so(
+    data: Path, tmp_path: Path, words: list[str], place: str
+) -> None:
+    done = engross(*words, tmp_path / place, "--data", data, "--json")
+    assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "VALIDATION_ERROR")
+
+
+def test_a_folder_without_an_office_is_none_to_verify(tmp_path: Path) -> None:
+    done = engross("verify", tmp_path, "--json")
+    assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "RECORD_NOT_FOUND")
+
+
+@pytest.mark.parametrize("words", WRITES.values(), ids=WRITES)
 def test_a_link_stays_and_the_file_behind_it_is_written(data: Path, tmp_path: Path, words: list[str]) -> None:
     there, link = tmp_path / "there", tmp_path / "link"
     link.symlink_to("there")
@@ -315,8 +329,9 @@ def test_a_backup_without_the_key_that_should_be_there_is_refused(data: Path, tm
 
 
 def test_a_crash_of_the_program_is_told_by_its_trace_and_no_stack(data: Path, tmp_path: Path) -> None:
-    words = ("verify", "--data", data, "--save-checkpoint", tmp_path / "no folder" / "checkpoint", "--json")
-    done = engross(*words, env={"XDG_STATE_HOME": str(tmp_path / "state")})
+    (tmp_path / "sitecustomize.py").write_text("import engross.office.maintenance as office\noffice.verify = None\n")
+    paths = {"XDG_STATE_HOME": str(tmp_path / "state"), "PYTHONPATH": str(tmp_path)}
+    done = engross("verify", "--data", data, "--json", env=paths)
     assert (done.returncode, "Traceback" in done.stderr) == (4, False)
     told = json.loads(done.stdout)["reply"]
     assert told["message_key"] == "SYS_CRASH"
