@@ -27,6 +27,9 @@ class Reader:
     Statements may use `:tenant` and `:as_of`; both are bound.
     """
 
+    answers_to: ClassVar[tuple[str, ...]] = ("asks",)
+    """The kinds of statements that may have rows for an answer."""
+
     __slots__ = ("_reading", "as_of", "context")
 
     def __init__(self, reading: Reading, context: Context) -> None:
@@ -46,8 +49,8 @@ class Reader:
 
     def rows(self, sql: str, **params: Any) -> list[Row]:
         """All rows of a query."""
-        if kind_of(sql) != "asks":
-            raise MisplacedStatement("rows, row and value ask, and this does not", sql)
+        if kind_of(sql) not in self.answers_to:
+            raise MisplacedStatement("only an applier changes anything, and nobody begins or ends a transaction", sql)
         params["as_of"] = self.as_of
         return self._reading.rows(sql, params)
 
@@ -64,6 +67,8 @@ class Reader:
 
 class State(Reader):
     """What an applier holds: the only hand that writes state tables."""
+
+    answers_to: ClassVar[tuple[str, ...]] = ("asks", "changes")
 
     __slots__ = ("_transaction",)
 
