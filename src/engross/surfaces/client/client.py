@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Coroutine, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
 from typing import IO, Any, Unpack, get_args
@@ -36,15 +36,15 @@ class Client:
             return _refused(refusal, flow, options)
         return self._port.call(flow, {} if arguments is None else arguments, fitting)
 
-    async def acall(
+    def acall(
         self, flow: str, arguments: Mapping[str, Any] | None = None, /, **options: Unpack[Options]
-    ) -> Reply:
+    ) -> Coroutine[Any, Any, Reply]:
         """`call` for an event loop."""
         try:
             fitting = checked(options)
         except Invalid as refusal:
-            return _refused(refusal, flow, options)
-        return await self._port.acall(flow, {} if arguments is None else arguments, fitting)
+            return _told(_refused(refusal, flow, options))
+        return self._port.acall(flow, {} if arguments is None else arguments, fitting)
 
     def upload(
         self,
@@ -186,6 +186,10 @@ class Method:
     def dry_run(self, **arguments: Any) -> Reply:
         """What the call would do, and nothing done."""
         return self._client.call(self.ref, arguments, dry_run=True)
+
+
+async def _told(answer: Reply) -> Reply:
+    return answer
 
 
 def _refused(refusal: Invalid, flow: str, options: Options) -> Reply:

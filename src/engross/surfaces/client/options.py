@@ -26,6 +26,8 @@ class Options(TypedDict, total=False):
 
 def checked(options: Options) -> Options:
     """The options as every office takes them; Invalid where one has a value that means nothing."""
+    if not options:
+        return options
     for name in options:
         if name not in Options.__annotations__:
             raise TypeError(f"{name!r} is no option of a call: use {', '.join(Options.__annotations__)}")
