@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 import orjson
 
@@ -18,8 +18,7 @@ from engross.replies import Invalid, codes
 from engross.store.blobs import put_in_place, stage
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(NamedTuple):
     """One tenant's last seal, how many receipts were sealed by then, and the key that signed them."""
 
     seal: int
@@ -28,8 +27,7 @@ class Pin:
     public_key: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """A pin for each tenant that had a seal."""
 
     pins: Mapping[str, Pin]
@@ -53,7 +51,7 @@ class Checkpoint:
 
     def as_json(self) -> bytes:
         """The checkpoint as it is kept in a file."""
-        data = {tenant: asdict(pin) for tenant, pin in self.pins.items()}
+        data = {tenant: pin._asdict() for tenant, pin in self.pins.items()}
         return orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
     def save(self, path: Path) -> None:

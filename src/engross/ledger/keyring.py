@@ -6,8 +6,8 @@ key that the office is going to have: from there, and from nowhere else, its own
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from engross.replies import Failed, Invalid
 
@@ -17,8 +17,7 @@ from .signing import OfficeKey
 KEY, RESTORED = "office.key", "restored.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Keyring:
+class Keyring(NamedTuple):
     """`own` may have signed nothing yet; `signer` is the key that a backup's maker says its seals are by."""
 
     own: str | None = None
