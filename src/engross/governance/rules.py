@@ -13,7 +13,6 @@ import orjson
 
 from engross.replies import Failed, codes
 
-from .complaint import unfit, unreadable
 from .policy_files import policy_problem, schema_text
 
 if TYPE_CHECKING:
@@ -124,6 +123,8 @@ def _rules(file: str, text: str, schema: Schema) -> Iterator[Rule]:
     try:
         parsed = orjson.loads(cedar.policies_to_json_str(text))
     except ValueError:
+        from .complaint import unreadable
+
         raise policy_problem(file, "this is not Cedar", faults=unreadable(text)) from None
     if parsed["templates"]:
         raise policy_problem(file, "templates decide nothing here: write the principal or resource out")
@@ -167,6 +168,8 @@ def _validate(file: str, text: str, schema: Schema, names: Mapping[str, str]) ->
 
     result = cedar.validate_policies(text, schema)
     if not result.validation_passed:
+        from .complaint import unfit
+
         faults = unfit(text, result.errors, names)
         raise policy_problem(file, "this does not fit engross.cedarschema", faults=faults)
 

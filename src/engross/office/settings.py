@@ -18,9 +18,7 @@ TOKEN_VARIABLE = f"{PREFIX}TOKEN"
 """A caller's own variable: the token for an office that is served elsewhere."""
 FILES = "tuple[Path, ...]"
 """A setting that names several files. In the environment they are separated as in PATH."""
-_OF_A_SERVICE = re.compile(
-    r"ENGROSS(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
-)
+_OF_A_SERVICE = r"ENGROSS(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
 """What Kubernetes tells its containers about services whose names begin with `engross`."""
 
 
@@ -214,7 +212,7 @@ def _known_variables() -> list[str]:
 def _refuse_mistyped() -> None:
     """A setting that is nearly named is meant: what should hold must not be left out in silence."""
     for variable in unknown_variables():
-        if _OF_A_SERVICE.fullmatch(variable) is None and (meant := _nearest_variables(variable)):
+        if re.fullmatch(_OF_A_SERVICE, variable) is None and (meant := _nearest_variables(variable)):
             raise _invalid(variable, did_you_mean=meant)
 
 

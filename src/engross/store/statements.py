@@ -12,21 +12,20 @@ from typing import Literal
 
 Kind = Literal["asks", "changes", "neither"]
 
-_BESIDES = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
-_FIRST = re.compile(r"\s*(\w+)")
-_CHANGING = re.compile(
-    r"\b(?:insert\s+(?:or\s+\w+\s+)?into|replace\s+into|update|delete\s+from|merge\s+into)\b", re.IGNORECASE
-)
+# Compiled when a statement is first looked at: most offices are opened for less than that.
+_BESIDES = r"(?s)'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
+_CHANGING = r"(?i)\b(?:insert\s+(?:or\s+\w+\s+)?into|replace\s+into|update|delete\s+from|merge\s+into)\b"
 _ASKING = frozenset({"select", "values", "with"})
 
 
 @lru_cache(maxsize=4096)
 def kind_of(sql: str) -> Kind:
     """What a statement does, by its words; several statements in one text are none."""
-    text = _BESIDES.sub(" ", sql).strip().rstrip(";")
-    first = _FIRST.match(text)
+    text = re.sub(_BESIDES, " ", sql).strip().rstrip(";")
+    first = re.match(r"\w+", text)
     if first is None or ";" in text:
         return "neither"
-    if _CHANGING.match(text) or (first[1].lower() == "with" and _CHANGING.search(text)):
+    word = first[0].lower()
+    if re.match(_CHANGING, text) or (word == "with" and re.search(_CHANGING, text)):
         return "changes"
-    return "asks" if first[1].lower() in _ASKING else "neither"
+    return "asks" if word in _ASKING else "neither"
