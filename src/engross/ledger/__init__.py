@@ -17,7 +17,6 @@ from .facts import (
     latest_facts,
     stated_aggregates,
 )
-from .keyring import RESTORED, restored_in
 from .keys import (
     KEPT_DAYS,
     StoredKey,
@@ -32,7 +31,7 @@ from .keys import (
 from .moments import position_at, settled_position
 from .rebuild import rebuild_state, state_digest
 from .receipts import Receipt, latest_receipts, receipt_at, receipt_for, receipts_between
-from .seals import Seal, has_unsealed, is_restored, last_seal, seal_receipts
+from .seals import RESTORED, Seal, has_unsealed, is_restored, last_seal, seal_receipts
 from .signing import OfficeKey, signed_by
 from .spent import can_spend, spend_token
 from .tables import LEDGER_ROOM
@@ -86,7 +85,6 @@ __all__ = [
     "receipt_for",
     "receipts_between",
     "release_key",
-    "restored_in",
     "seal_receipts",
     "settled_position",
     "signed_by",

@@ -12,9 +12,10 @@ from typing import NamedTuple
 from engross.replies import Failed, Invalid
 
 from .checkpoint import Checkpoint
+from .seals import RESTORED
 from .signing import OfficeKey
 
-KEY, RESTORED = "office.key", "restored.json"
+KEY = "office.key"
 
 
 class Keyring(NamedTuple):

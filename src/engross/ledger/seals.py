@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from engross.store import Reading, Transaction
 
 from .canonical import canonical
-from .checkpoint import Checkpoint
 from .merkle import merkle_root
 from .signing import OfficeKey
 
+if TYPE_CHECKING:
+    from .checkpoint import Checkpoint
+
 LARGEST_SEAL = 10_000
+RESTORED = "restored.json"
+"""The file beside the key that says with which seals an office was restored whose key was not in the backup."""
 
 
 class Seal(NamedTuple):

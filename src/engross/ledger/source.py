@@ -18,8 +18,9 @@ from engross.store.target import unusable
 
 from .checkpoint import Checkpoint
 from .facts import COLUMNS
-from .keyring import RESTORED, Keyring, keyring_in
+from .keyring import Keyring, keyring_in
 from .report import Findings
+from .seals import RESTORED
 
 FACTS = Table("facts", tuple(COLUMNS.split(", ")), ("tenant", "position", "ordinal"))
 RECEIPTS = Table("receipts", ("tenant", "position", "digest", "body"), ("tenant", "position"))

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import orjson
 
 from engross.calls import instant, now, parse_instant
-from engross.ledger import OfficeKey, is_restored, restored_in, stated_aggregates
+from engross.ledger import OfficeKey, is_restored, stated_aggregates
 from engross.ledger.canonical import canonical
 from engross.ledger.checkpoint import Checkpoint
+from engross.ledger.keyring import restored_in
 from engross.ledger.merkle import merkle_root
 from engross.ledger.seals import LARGEST_SEAL, last_seal
 from engross.ledger.signing import signed_by

@@ -10,10 +10,10 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from engross.calls import Context, present
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
-from engross.ledger.checkpoint import Checkpoint
 from engross.pipeline import Fittings, drive, take_up_errands
 from engross.store import (
     Arrivals,
@@ -26,6 +26,9 @@ from engross.store import (
 )
 
 from .references import standing
+
+if TYPE_CHECKING:
+    from engross.ledger.checkpoint import Checkpoint
 
 _log = logging.getLogger("engross.housekeeping")
 TIDY_EVERY = 60

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engross.ledger import RESTORED, OfficeKey, restored_in
+from engross.ledger import RESTORED, OfficeKey
 from engross.ledger.checkpoint import Checkpoint
+from engross.ledger.keyring import restored_in
 from engross.ledger.source import DATABASE
 from engross.ledger.verify import verify
 from engross.plainfile import NoPlainFile, plain_target, stands_at

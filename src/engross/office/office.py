@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engross.calls import Caller, Clock, Context, Principal, Surface, now, present
 from engross.flows import Aggregate, Catalogue, Flow
 from engross.governance import Knobs, Limits, PlanTokens, Policy, refusal
-from engross.ledger import LEDGER_ROOM, FactBook, OfficeKey, keyed_digest, rebuild_state, restored_in, state_digest
+from engross.ledger import LEDGER_ROOM, RESTORED, FactBook, OfficeKey, keyed_digest, rebuild_state, state_digest
 from engross.pipeline import (
     Answers,
     Fittings,
@@ -36,6 +36,9 @@ from .housekeeping import Housekeeping
 from .own_flows import own_aggregate
 from .review import review_aggregate
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from engross.ledger.checkpoint import Checkpoint
 
 KNOBS = "knobs.toml"
 SYSTEM = Principal("engross", "service", frozenset({"admin"}))
@@ -115,7 +118,7 @@ class Office:
             self._fittings,
             self._key,
             settings.seal_seconds,
-            restored=restored_in(folder / "keys"),
+            restored=_restored(folder / "keys"),
             expire=self._expire,
             acting_for=self._system_context,
             arrivals=arrivals,
@@ -297,6 +300,15 @@ def _answers(settings: Settings, key: OfficeKey) -> Answers:
         if settings.redis
         else MemoryAnswers()
     )
+
+
+def _restored(keys: Path) -> Checkpoint | None:
+    """How far the chains had come that the office was restored with, if it was and had no key then."""
+    if not stands_at(keys / RESTORED):
+        return None
+    from engross.ledger.keyring import restored_in
+
+    return restored_in(keys)
 
 
 def read_knobs(settings: Settings) -> Knobs:

@@ -20,7 +20,6 @@ from engross.pipeline.steps import Work, time_left
 from engross.replies import Invalid, Reply, codes, reply_of
 from engross.store import Reading
 
-from .account import account_of
 from .pending import only_proposed, undecided_about
 
 WHY = "why-"
@@ -128,6 +127,8 @@ def _may_read_history(fittings: Fittings, context: Context) -> bool:
 
 
 def _looked_up(fittings: Fittings, reader: Reader, arguments: Why, asked: Iterable[str]) -> Accounts:
+    from .account import account_of
+
     accounts = Accounts([], [])
     for namespace in asked:
         try:
