@@ -9,6 +9,9 @@ def main() -> None:
     """The command line's entry."""
     # An agent waits for this one to start; it does without the libraries of the others.
     if sys.argv[1:2] == ["mcp"]:
+        from engross.surfaces.collector import let_begin
+
+        let_begin()
         from .stdio import run
 
         run(sys.argv[2:])
