@@ -8,6 +8,7 @@ from .factbook import ERASED, REACHED, FactBook
 from .facts import (
     Fact,
     changes_after,
+    current_versions,
     drafts_digest,
     facts_about,
     facts_after,
@@ -57,6 +58,7 @@ __all__ = [
     "canonical",
     "changes_after",
     "clear_key",
+    "current_versions",
     "digest",
     "drafts_digest",
     "erase_subject",

@@ -11,10 +11,7 @@ from collections.abc import Iterable, Sequence
 from engross.calls import FactDraft
 from engross.store import Transaction
 
-ASKED_AT_ONCE = 200
-
-Place = tuple[str, str, int]
-"""Aggregate, subject and version of a fact."""
+from .facts import current_versions
 
 
 class UnsoundFact(ValueError):
@@ -37,22 +34,9 @@ def require_names(type: str, fields: Iterable[str]) -> None:
 
 def require_unbroken(transaction: Transaction, drafts: Sequence[FactDraft]) -> None:
     """Refuse facts of which one follows a fact that there is not."""
-    places = {(draft.aggregate, draft.subject, draft.version) for draft in drafts}
-    followed = {(draft.aggregate, draft.subject, draft.version - 1) for draft in drafts if draft.version > 1}
-    sought = sorted(followed - places)
-    for start in range(0, len(sought), ASKED_AT_ONCE):
-        for aggregate, subject, version in _missing(transaction, sought[start : start + ASKED_AT_ONCE]):
-            raise UnsoundFact(f"version {version + 1} of {aggregate}/{subject} follows version {version}, which is not")
-
-
-def _missing(transaction: Transaction, places: Sequence[Place]) -> list[Place]:
-    params = {f"{name}{n}": value for n, place in enumerate(places) for name, value in zip("asv", place, strict=True)}
-    wanted = ", ".join(f"(:a{n}, :s{n}, :v{n})" for n in range(len(places)))
-    rows = transaction.rows(
-        f"WITH wanted (aggregate, subject, version) AS (VALUES {wanted})"
-        " SELECT w.aggregate, w.subject, w.version FROM wanted w JOIN facts f"
-        " ON f.tenant = :tenant AND f.aggregate = w.aggregate AND f.subject = w.subject AND f.version = w.version",
-        params,
-    )
-    found = {(row["aggregate"], row["subject"], row["version"]) for row in rows}
-    return [place for place in places if place not in found]
+    stated = {(f"{draft.aggregate}/{draft.subject}", draft.version) for draft in drafts}
+    followed = {(subject, version - 1) for subject, version in stated if version > 1} - stated
+    current = current_versions(transaction, sorted({subject for subject, _ in followed}))
+    for subject, version in sorted(followed):
+        if version > current[subject]:
+            raise UnsoundFact(f"version {version + 1} of {subject} follows version {version}, which is not there")

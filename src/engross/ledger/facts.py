@@ -6,7 +6,7 @@ nobody can find out by guessing what the payload was, and the ledger still verif
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from .canonical import canonical, digest
 
 SOURCE = "urn:engross:office"
 TYPE_PREFIX = "io.engross"
+ASKED_AT_ONCE = 200
 
 COLUMNS = (
     "tenant, position, ordinal, id, aggregate, type, schema_version, subject, version, ends, fields,"
@@ -302,6 +303,25 @@ def stated_aggregates(reading: Reading) -> list[str]:
     ):
         found.append(rows[0]["aggregate"])
     return found
+
+
+def current_versions(reading: Reading, subjects: Sequence[str]) -> dict[str, int]:
+    """The committed version of each `aggregate/subject`; 0 where there is none."""
+    versions = dict.fromkeys(subjects, 0)
+    for start in range(0, len(subjects), ASKED_AT_ONCE):
+        asked = [subject.partition("/") for subject in subjects[start : start + ASKED_AT_ONCE]]
+        params = {f"a{n}": aggregate for n, (aggregate, _, _) in enumerate(asked)}
+        params |= {f"s{n}": name for n, (_, _, name) in enumerate(asked)}
+        wanted = ", ".join(f"(:a{n}, :s{n})" for n in range(len(asked)))
+        rows = reading.rows(
+            f"WITH wanted (aggregate, subject) AS (VALUES {wanted})"
+            " SELECT w.aggregate, w.subject, max(f.version) AS version FROM wanted w JOIN facts f"
+            " ON f.tenant = :tenant AND f.aggregate = w.aggregate AND f.subject = w.subject"
+            " GROUP BY w.aggregate, w.subject",
+            params,
+        )
+        versions |= {f"{row['aggregate']}/{row['subject']}": row["version"] for row in rows}
+    return versions
 
 
 def fields_touched(reading: Reading, aggregate: str, subject: str, *, since: int) -> set[str]:

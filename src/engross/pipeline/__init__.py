@@ -8,7 +8,6 @@ from .path import walk
 from .perform import (
     Performed,
     author_context,
-    current_versions,
     moved_since,
     perform,
     prepare,
@@ -31,7 +30,6 @@ __all__ = [
     "Workers",
     "adrive",
     "author_context",
-    "current_versions",
     "drive",
     "moved_since",
     "perform",

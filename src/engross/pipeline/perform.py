@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from engross.calls import Answer, Context, FactDraft, Plan
 from engross.flows import Flow
 from engross.governance import Proposal, StoredPlan
-from engross.ledger import Reader, Unit
+from engross.ledger import Reader, Unit, current_versions
 from engross.replies import REGISTRY, Failed, Invalid, codes
-from engross.store import Reading
 
 from .fittings import Fittings
 from .steps import time_left
 
 HIGHEST_TIER = 4
-ASKED_AT_ONCE = 200
 
 
 class Performed(NamedTuple):
@@ -108,25 +106,6 @@ def moved_since(reader: Reader, proposal: Proposal) -> list[dict[str, Any]]:
         for subject, version in base.items()
         if current[subject] != version
     ]
-
-
-def current_versions(reading: Reading, subjects: Sequence[str]) -> dict[str, int]:
-    """The committed version of each `aggregate/subject`; 0 where there is none."""
-    versions = dict.fromkeys(subjects, 0)
-    for start in range(0, len(subjects), ASKED_AT_ONCE):
-        asked = [subject.partition("/") for subject in subjects[start : start + ASKED_AT_ONCE]]
-        params = {f"a{n}": aggregate for n, (aggregate, _, _) in enumerate(asked)}
-        params |= {f"s{n}": name for n, (_, _, name) in enumerate(asked)}
-        wanted = ", ".join(f"(:a{n}, :s{n})" for n in range(len(asked)))
-        rows = reading.rows(
-            f"WITH wanted (aggregate, subject) AS (VALUES {wanted})"
-            " SELECT w.aggregate, w.subject, max(f.version) AS version FROM wanted w JOIN facts f"
-            " ON f.tenant = :tenant AND f.aggregate = w.aggregate AND f.subject = w.subject"
-            " GROUP BY w.aggregate, w.subject",
-            params,
-        )
-        versions |= {f"{row['aggregate']}/{row['subject']}": row["version"] for row in rows}
-    return versions
 
 
 def stale(proposal: Proposal, moved: list[dict[str, Any]]) -> Invalid:
