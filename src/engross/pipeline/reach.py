@@ -49,33 +49,43 @@ class Reaching(NamedTuple):
     key: str
 
 
+class Outgoing(NamedTuple):
+    """A checked and judged call of a reach flow, on its way out."""
+
+    context: Context
+    flow: Flow
+    plan: Plan
+    decision: Decision
+    mark: str | None
+
+
 def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> Steps[Reply]:
     """Walk the rest of the path of a reach flow."""
     arguments = checked.arguments
     plan = Plan(flow.ref, flow.version, arguments, (), {}, flow.tier, {}, tuple(checked.warnings))
     decision = govern(fittings, context, flow, plan)
     mark = None if context.client_request_id is None else request_fingerprint(context, arguments)
+    out = Outgoing(context, flow, plan, decision, mark)
     if context.dry_run:
-        return (yield from _tried_out(fittings, context, flow, plan, decision, mark))
+        return (yield from _tried_out(fittings, out))
     if mark is None:
-        return (yield from _carried_out(fittings, context, flow, plan, decision, None))
+        return (yield from _carried_out(fittings, out))
     found = yield from lead_or_replay(fittings, context, mark)
     if found is not None:
         return (yield from replayed(fittings, context, found))
     try:
-        return (yield from _carried_out(fittings, context, flow, plan, decision, mark))
+        return (yield from _carried_out(fittings, out))
     finally:
         fittings.flights.end(flight_key(context))
 
 
-def _tried_out(
-    fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
-) -> Steps[Reply]:
+def _tried_out(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
+    context, flow, plan, decision, mark = out
     call = Call(context, flow, plan.arguments, (), None, mark, decision)
     found = yield Write(
         fittings.store,
         context.tenant,
-        lambda unit: _taken_back(fittings, context, flow, plan, decision, mark, unit),
+        lambda unit: _taken_back(fittings, out, unit),
         tentative=True,
     )
     if found is not None:
@@ -105,45 +115,43 @@ def run_errand(fittings: Fittings, context: Context, errand: Errand, decision: D
     decision = decision._replace(confirm=False)
     plan = Plan(flow.ref, flow.version, errand.arguments, (), {}, flow.tier, {})
     mark = request_fingerprint(author, errand.arguments)
-    return (yield from _carried_out(fittings, author, flow, plan, decision, mark))
+    return (yield from _carried_out(fittings, Outgoing(author, flow, plan, decision, mark)))
 
 
-def _carried_out(
-    fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
-) -> Steps[Reply]:
+def _carried_out(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
+    context, decision = out.context, out.decision
     if decision.verdict == "propose":
         outcome = yield Write(
             fittings.store,
             context.tenant,
-            lambda unit: _propose(fittings, context, flow, plan, decision, mark, unit),
+            lambda unit: _propose(fittings, out, unit),
         )
         return (yield from _concluded(fittings, context, outcome))
-    if mark is not None or decision.confirm:
+    if out.mark is not None or decision.confirm:
         held = yield Write(
             fittings.store,
             context.tenant,
-            lambda unit: _lease(fittings, context, flow, plan, decision, mark, unit),
+            lambda unit: _lease(fittings, out, unit),
         )
         if held is not None:
             return (yield from replayed(fittings, context, held))
-    return (yield from _called(fittings, context, flow, plan, decision, mark))
+    return (yield from _called(fittings, out))
 
 
-def _called(
-    fittings: Fittings, context: Context, flow: Flow, plan: Plan, decision: Decision, mark: str | None
-) -> Steps[Reply]:
+def _called(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
+    context = out.context
     reaching = Reaching(context, context.client_request_id or context.message_id)
     try:
-        result = yield from _reached(fittings, reaching, flow, dict(plan.arguments))
+        result = yield from _reached(fittings, reaching, out.flow, dict(out.plan.arguments))
         outcome = yield Write(
             fittings.store,
             context.tenant,
-            lambda unit: _settle(fittings, context, flow, plan, as_answer(result), decision, mark, unit),
+            lambda unit: _settle(fittings, out, as_answer(result), unit),
         )
     except (Invalid, Denied, Failed) as refusal:
         if isinstance(refusal, Failed) and (refusal.data or {}).get("outcome") != NOT_DONE:
             raise _unsettled(refusal, context) from refusal.__cause__
-        if mark is not None:
+        if out.mark is not None:
             yield Write(fittings.store, context.tenant, lambda unit: _give_back(context, unit))
         raise
     except Exception as crash:
@@ -174,31 +182,16 @@ def _unsettled(failure: Failed, context: Context) -> Failed:
     return keeping_key(unknown, context)
 
 
-def _taken_back(
-    fittings: Fittings,
-    context: Context,
-    flow: Flow,
-    plan: Plan,
-    decision: Decision,
-    mark: str | None,
-    transaction: Transaction,
-) -> Remembered | None:
+def _taken_back(fittings: Fittings, out: Outgoing, transaction: Transaction) -> Remembered | None:
     """What the call would do before anything goes out, as far as it is refused or was made already."""
-    begin = _propose if decision.verdict == "propose" else _lease
-    found = begin(fittings, context, flow, plan, decision, mark, transaction)
+    begin = _propose if out.decision.verdict == "propose" else _lease
+    found = begin(fittings, out, transaction)
     transaction.rewind()
     return found if isinstance(found, Remembered) else None
 
 
-def _lease(
-    fittings: Fittings,
-    context: Context,
-    flow: Flow,
-    plan: Plan,
-    decision: Decision,
-    mark: str | None,
-    transaction: Transaction,
-) -> Remembered | None:
+def _lease(fittings: Fittings, out: Outgoing, transaction: Transaction) -> Remembered | None:
+    context, flow, plan, decision, mark = out
     unit = Unit(transaction, context, fittings.book)
     if mark is not None and (found := recall(unit, flow, mark)):
         return found
@@ -214,31 +207,16 @@ def _give_back(context: Context, transaction: Transaction) -> None:
     release_key(transaction, context.flow, context.client_request_id or "", taken_at=context.occurred_at)
 
 
-def _propose(
-    fittings: Fittings,
-    context: Context,
-    flow: Flow,
-    plan: Plan,
-    decision: Decision,
-    mark: str | None,
-    transaction: Transaction,
-) -> Recorded | Remembered:
+def _propose(fittings: Fittings, out: Outgoing, transaction: Transaction) -> Recorded | Remembered:
+    context, flow, plan, decision, mark = out
     unit = Unit(transaction, context, fittings.book)
     if mark is not None and (found := recall(unit, flow, mark)):
         return found
     return record_proposal(fittings, unit, flow, plan, decision, mark)
 
 
-def _settle(
-    fittings: Fittings,
-    context: Context,
-    flow: Flow,
-    plan: Plan,
-    answer: Answer,
-    decision: Decision,
-    mark: str | None,
-    transaction: Transaction,
-) -> Recorded | Remembered:
+def _settle(fittings: Fittings, out: Outgoing, answer: Answer, transaction: Transaction) -> Recorded | Remembered:
+    context, flow, plan, decision, mark = out
     unit = Unit(transaction, context, fittings.book)
     if mark is not None:
         if found := settled(unit, mark):
