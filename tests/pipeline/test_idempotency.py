@@ -298,6 +298,35 @@ def test_after_a_crash_before_the_commit_the_call_runs_again(offices: Offices) -
     assert (done.message_key, is_replay(done)) == ("CREATED", False)
 
 
+@pytest.mark.requirement("ARCH-32")
+@pytest.mark.parametrize("place", ["perform", "finish", "apply"])
+def test_a_retry_of_what_was_committed_is_a_replay_even_if_the_flow_would_crash_by_now(
+    offices: Offices, place: str
+) -> None:
+    conduct = Conduct()
+    first = offices.open(board(conduct)).board.pin_note(text="a", client_request_id=KEY)
+    setattr(conduct, place, lambda unit: 1 / 0)
+    elsewhere = offices.open(board(conduct))
+    assert_replays(elsewhere.board.pin_note(text="a", client_request_id=KEY), first, at=moment(offices))
+    assert elsewhere.board.pin_note(text="a").message_key == "SYS_CRASH"
+    assert count(elsewhere, "notes") == 1
+
+
+@pytest.mark.requirement("ARCH-34")
+def test_retries_and_first_calls_in_one_batch_after_a_restart_each_get_their_own(offices: Offices) -> None:
+    async def call(client: Client, numbers: range) -> list[Reply]:
+        return await asyncio.gather(
+            *(client.acall("board.pin-note", {"text": str(n), "client_request_id": f"change-{n:04d}"}) for n in numbers)
+        )
+
+    first = asyncio.run(call(offices.open(board()), range(20)))
+    elsewhere = offices.open(board())
+    answers = asyncio.run(call(elsewhere, range(10, 30)))
+    assert [is_replay(answer) for answer in answers] == [True] * 10 + [False] * 10
+    assert [answer.data["note"] for answer in answers[:10]] == [answer.data["note"] for answer in first[10:]]
+    assert sorted(note["text"] for note in elsewhere.board.read_notes().data["notes"]) == sorted(map(str, range(30)))
+
+
 @pytest.mark.requirement("ARCH-32", "ARCH-34")
 def test_after_a_crash_between_commit_and_answer_a_retry_is_a_replay(
     offices: Offices, curator: Client, monkeypatch: pytest.MonkeyPatch
@@ -555,6 +584,16 @@ def test_an_expired_row_that_is_not_yet_purged_is_as_good_as_none(offices: Offic
     offices.clock.pass_(days=7)
     boris = curator.as_("boris", roles=["curator"])
     assert boris.board.pin_note(text="b", client_request_id=KEY).message_key == "CREATED"
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_an_expired_row_is_not_in_the_way_of_a_call_that_changes_nothing(offices: Offices, curator: Client) -> None:
+    book = curator.shelf.add_book(title="Dune").data["book"]["id"]
+    curator.shelf.change_book(id=book, title="Dune", client_request_id=KEY)
+    offices.clock.pass_(days=7)
+    again = curator.shelf.change_book(id=book, title="Dune", client_request_id=KEY)
+    assert (again.message_key, is_replay(again)) == ("NO_EFFECT", False)
+    assert [key["created_at"] for key in keys(curator)] == [moment(offices)]
 
 
 def test_replays_do_not_prolong_a_keys_life(offices: Offices, curator: Client) -> None:

@@ -2,7 +2,9 @@
 
     in this process     one call per key runs, the others wait for it (flights)
     the adapter cache   a retry that comes soon (answers)
-    the key's row       what counts; looked up before the write's own transaction does anything else
+    the key's row       what counts; looked up before the write's own transaction does anything else. Where a row that
+                        is in the way has the whole unit run again (SQLite), only that second run looks first: nearly
+                        every key is new, and looking for it would be a fifth of what the write asks of the store
 
 Same key and same request: the first answer again, marked as a replay. Same key, other request or other principal:
 Invalid, and nothing of the first is told. Still running: Invalid, with when to come back. Only what was committed is
@@ -73,17 +75,31 @@ def keeping_key(failure: Failed, context: Context) -> Failed:
 
 
 def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
-    """The answer that the key's row holds. The first thing that happens in a keyed write's transaction."""
+    """The answer that the key's row holds; None once the key is this call's. Comes before anything is changed."""
     context = unit.context
     key = context.client_request_id or ""
     stored = find_key(unit.transaction, context.flow, key)
-    if stored is None or stored.is_past(context.occurred_at):
+    found = None if stored is None else _known(stored, flow, context, mark)
+    if found is None:
         _take(unit, key, clearing=stored is not None)
+    return found
+
+
+def recognised(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
+    """The answer that the key's row holds, for a call that goes no further."""
+    context = unit.context
+    stored = find_key(unit.transaction, context.flow, context.client_request_id or "")
+    return None if stored is None else _known(stored, flow, context, mark)
+
+
+def _known(stored: StoredKey, flow: Flow, context: Context, mark: str) -> Remembered | None:
+    """What a row tells the call that found it; None if it is not in the way."""
+    if stored.is_past(context.occurred_at):
         return None
     if stored.principal != context.principal.id:
         raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
     if stored.state == "erased":
-        raise _erased(key)
+        raise _erased(context.client_request_id or "")
     if stored.fingerprint != mark:
         raise Invalid(
             codes.IDEMPOTENCY_KEY_REUSED,
@@ -93,7 +109,6 @@ def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
         )
     if stored.state == "leased":
         _refuse_leased(stored, flow, context)
-        _take(unit, key, clearing=True)
         return None
     assert stored.answer is not None
     return Remembered(stored.principal, mark, stored.answer, stored.position, stored.created_at)

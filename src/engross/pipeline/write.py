@@ -25,6 +25,7 @@ from .remember import (
     keeping_key,
     lead_or_replay,
     recall,
+    recognised,
     replayed,
     request_fingerprint,
     settled,
@@ -131,8 +132,22 @@ def _may_take_back(context: Context, expected: Decision) -> bool:
 
 def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> Outcome:
     unit = Unit(transaction, call.context, fittings.book)
-    if call.mark is not None and (found := recall(unit, call.flow, call.mark)):
+    if call.mark is None:
+        return _outcome(fittings, call, unit)
+    if not transaction.is_trial:
+        return recall(unit, call.flow, call.mark) or _outcome(fittings, call, unit)
+    try:
+        return _outcome(fittings, call, unit)
+    except Exception:
+        # What refuses it may be its own first run.
+        unit.rewind()
+        found = recognised(unit, call.flow, call.mark)
+        if found is None:
+            raise
         return found
+
+
+def _outcome(fittings: Fittings, call: Call, unit: Unit) -> Outcome:
     if call.context.proposal_id is not None:
         see_draft(fittings, unit, growing_proposal(fittings, unit, call.context))
     performed = perform(unit, call.flow, call.arguments, call.prepared, call.warnings)

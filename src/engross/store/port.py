@@ -51,6 +51,10 @@ class Transaction(Reading, Protocol):
     def position(self) -> int:
         """Where in the ledger this unit would be."""
 
+    @property
+    def is_trial(self) -> bool:
+        """Whether a row that stands in this unit's way has it run once more, and then not as a trial."""
+
     def peek(self, sql: str, params: Params) -> list[Row]:
         """Rows as they are committed, without a part in this unit's conflicts with others. Best asked first."""
 

@@ -122,6 +122,11 @@ class PostgresTransaction(PostgresReading):
         return self._position
 
     @property
+    def is_trial(self) -> bool:
+        """A row in the way is found by looking for it first, here as in the second run that it would cost."""
+        return False
+
+    @property
     def begun(self) -> bool:
         """Whether there is anything to commit or to roll back."""
         return self._position is not None

@@ -8,7 +8,9 @@ neighbour's change that was not durable yet.
     savepoints             a unit that raises takes back its own changes and nobody else's. But inside a savepoint
                            SQLite copies every page before it changes it, which costs as much as the change. So only a
                            unit that says it is tentative gets one, with its first change. Should another have to take
-                           something back, the batch is rolled back and run once more, this time all of it tentative
+                           something back, the batch is rolled back and run once more, this time all of it tentative.
+                           So it is when a row stands in the way of another: a unit may therefore write first and look
+                           only when it is run again, if what it would look for is hardly ever there
     answer after COMMIT    nothing is acknowledged that a power cut could undo; if COMMIT fails, the batch fails
     batch lost             some errors make SQLite roll the whole transaction back; the culprit fails, the others
                            run again
@@ -113,7 +115,7 @@ class SqliteTransaction(Selecting):
 
     def rewind(self) -> None:
         """Forget everything this unit did, and go on as if it had just begun."""
-        if self.saved:
+        if self.saved or isinstance(self._connection, Severed):
             self._connection.execute("ROLLBACK TO unit")
             self._since = self._counter()
         elif self.wrote:
@@ -131,6 +133,11 @@ class SqliteTransaction(Selecting):
     def watermark(self) -> int:
         """The writer sees everything there is."""
         return self.position - 1
+
+    @property
+    def is_trial(self) -> bool:
+        """Whether it runs without a savepoint, in the hope that it can."""
+        return not self.saved
 
     @property
     def wrote(self) -> bool:
@@ -242,8 +249,10 @@ class Shift:
         ticket.error = None if isinstance(error, Spoilt) else sqlite_failure(error)
         if transaction is None or not self.connection.in_transaction:
             return
-        if not transaction.saved:
-            self.spoilt = transaction.wrote
+        if transaction.is_trial:
+            if isinstance(error, apsw.ConstraintError):
+                ticket.error = None
+            self.spoilt = ticket.error is None or transaction.wrote
             return
         try:
             self.connection.execute("ROLLBACK TO unit")
