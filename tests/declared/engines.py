@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from engross.calls import Context, Principal
 from engross.declared.checking import checked
 from engross.declared.engine import Engine, Outcome
@@ -31,7 +33,7 @@ def context(**changes: Any) -> Context:
         correlation_id="c-1",
         deadline=time.monotonic() + 30,
     )
-    return usual._replace(**changes)
+    return replace(usual, **changes)
 
 
 def engine(

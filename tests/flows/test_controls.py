@@ -144,4 +144,4 @@ def test_a_flow_may_have_a_field_called_like_a_control() -> None:
 
 def test_every_control_is_described() -> None:
     assert all(schema["description"] for schema in CONTROLS.values())
-    assert set(CONTROLS) == set(Controls._fields)
+    assert set(CONTROLS) == set(Controls.__struct_fields__)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = ("pydantic", "rapidfuzz", "asyncio", "jsonschema_rs", "typing_extensions", "cryptography")
+HEAVY = ("pydantic", "rapidfuzz", "asyncio", "jsonschema_rs", "cryptography")
 
 
 def test_importing_flows_and_defining_one_imports_nothing_heavy() -> None:

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, get_args
 
 import pytest
+from msgspec.structs import replace
 
 from engross.calls import Context, Decision, PrincipalType
 from engross.flows import Aggregate, Flow
@@ -617,5 +618,5 @@ def test_opening_a_policy_does_not_import_the_policy_library() -> None:
 def test_whoever_lacks_what_a_policy_of_the_house_asks_for_is_told_which_policy_that_is() -> None:
     by_the_house = Decision("deny", 1, "v1", because=("house.scopes",), denial=codes.INSUFFICIENT_SCOPE)
     assert "house.scopes" in refusal(by_the_house, "notes.rule-note").params["required"]
-    by_nobody = by_the_house._replace(because=())
+    by_nobody = replace(by_the_house, because=())
     assert "curator" in refusal(by_nobody, "notes.rule-note").params["required"]

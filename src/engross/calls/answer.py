@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from engross.replies import EMPTY
 
 
-class Errand(NamedTuple):
+class Errand(Struct, frozen=True, gc=False):
     """A call to another system that a commit brings with it, carried out after the commit."""
 
     flow: str
@@ -17,7 +19,7 @@ class Errand(NamedTuple):
     key: str
 
 
-class Answer(NamedTuple):
+class Answer(Struct, frozen=True, gc=False):
     """A flow's fields, with the code of its success, what the receipt should name, and errands to follow."""
 
     data: Mapping[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from .principal import Principal
 
@@ -10,7 +10,7 @@ DEFAULT_TENANT = "main"
 """Where callers are when nobody says otherwise."""
 
 
-class Caller(NamedTuple):
+class Caller(Struct, frozen=True, gc=False):
     """A principal in a tenant, as the door made them out of a credential; never out of what they say themselves."""
 
     tenant: str

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from engross.replies import Trace
 
@@ -16,7 +18,7 @@ PRODUCER = "urn:engross:office"
 NO_PINS: Mapping[str, str] = MappingProxyType({})
 
 
-class Context(NamedTuple):
+class Context(Struct, frozen=True, gc=False):
     """Who calls which flow, when, on whose behalf and under which conditions. Built once, by admit."""
 
     tenant: str

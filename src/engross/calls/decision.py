@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 Verdict = Literal["commit", "propose", "deny"]
 
 
-class Decision(NamedTuple):
+class Decision(Struct, frozen=True, gc=False):
     """Commit, propose or deny, with what decided it."""
 
     verdict: Verdict

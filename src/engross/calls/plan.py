@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 
-class FactDraft(NamedTuple):
+class FactDraft(Struct, frozen=True, gc=False):
     """One fact as a plan holds it: not yet in the ledger, and perhaps never."""
 
     aggregate: str
@@ -32,7 +34,7 @@ class FactDraft(NamedTuple):
         }
 
 
-class Plan(NamedTuple):
+class Plan(Struct, frozen=True, gc=False):
     """The outcome of performing a flow, before anybody decided about it."""
 
     flow: str

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
+
+from msgspec import Struct
 
 PrincipalType = Literal["human", "agent", "service"]
 Role = Literal["viewer", "agent", "contributor", "curator", "admin"]
@@ -11,7 +13,7 @@ AGENT_OF = "agent:"
 """What the id of a person's agent begins with."""
 
 
-class Principal(NamedTuple):
+class Principal(Struct, frozen=True, gc=False, cache_hash=True):
     """The person, agent or service that a credential stands for, with the rights it carries."""
 
     id: str

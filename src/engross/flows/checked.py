@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from .controls import Controls
 
@@ -14,7 +16,7 @@ Normaliser: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[di
 """Turns what people write into what the flow understands, with warnings about what it changed."""
 
 
-class Checked(NamedTuple):
+class Checked(Struct, frozen=True, gc=False):
     """What a flow gets to work with: complete arguments, controls apart, and what was noticed on the way."""
 
     arguments: dict[str, Any]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from .checker import Checker
 from .moment import MOMENT, Moment, moment_of
@@ -61,7 +63,7 @@ WRITE_CONTROLS = ("client_request_id", "commit_mode", "proposal_id", "reason", "
 NEVER_OWN = ("client_request_id", "commit_mode", "confirm_token")
 
 
-class Controls(NamedTuple):
+class Controls(Struct, frozen=True, gc=False):
     """The control fields of one call; None where the caller gave nothing."""
 
     client_request_id: str | None = None

@@ -33,10 +33,11 @@ def _entries(written: Iterable[Written]) -> list[tuple[str, Params]]:
     """Facts as rows. One that follows a fact of an earlier commit has to find it there."""
     statements = []
     latest: dict[tuple[str, str], int] = {}
-    for fact, draft, row in written:
-        known = latest.get((fact.aggregate, fact.subject), 0) == draft.version - 1
-        statements.append((facts.INSERT if known else facts.INSERT_FOLLOWING, row))
-        latest[fact.aggregate, fact.subject] = draft.version
+    for one in written:
+        fact = one.fact
+        known = latest.get((fact.aggregate, fact.subject), 0) == fact.version - 1
+        statements.append((facts.INSERT if known else facts.INSERT_FOLLOWING, one.row))
+        latest[fact.aggregate, fact.subject] = fact.version
     return statements
 
 

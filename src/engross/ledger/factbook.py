@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import replace
+
 from engross.calls import FactDraft
 from engross.flows import Aggregate
 
@@ -105,7 +107,7 @@ class FactBook:
         version = stated.schema_version
         while caster := self._upcasters.get((stated.aggregate, stated.type, version)):
             payload, version = caster(payload), version + 1
-        return stated if version == stated.schema_version else stated._replace(payload=payload, schema_version=version)
+        return stated if version == stated.schema_version else replace(stated, payload=payload, schema_version=version)
 
     def enter(self, aggregate: Aggregate) -> None:
         """Take in the handlers of an aggregate."""

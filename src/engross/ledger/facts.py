@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from engross.calls import FactDraft
 from engross.chance import drawn
@@ -40,7 +41,7 @@ INSERT_FOLLOWING = INSERT.replace(
 """Has no version, and is refused, where there is no fact that it could follow: asking first would be another trip."""
 
 
-class Fact(NamedTuple):
+class Fact(Struct, frozen=True, gc=False):
     """One fact of the ledger. `payload` is None once it was erased."""
 
     tenant: str
@@ -97,7 +98,7 @@ class Fact(NamedTuple):
         }
 
 
-class Written(NamedTuple):
+class Written(Struct, frozen=True, gc=False):
     """A fact on its way into the ledger: the fact, its row, and its draft."""
 
     fact: Fact

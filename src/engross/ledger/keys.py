@@ -1,9 +1,9 @@
 """The authoritative memory of client request ids: the second of the two layers of idempotency.
 
 A key belongs to (tenant, operation), and its row is written in the transaction of the change it stands for: both are
-there or neither is. On PostgreSQL it is looked up first, and then its name is locked; if another process commits the same
-key between the look and the lock, the primary key makes this one start over, and then it finds the row. The one writer of
-SQLite starts with the change: where the primary key says that there is a row, the unit is run again, and looks first.
+there or neither is. On PostgreSQL it is looked up first, and then its name is locked; if another process commits the
+same key between the look and the lock, the primary key makes this one start over, and then it finds the row. The one
+writer of SQLite starts with the change: where the primary key refuses the row, the unit is run again, and looks first.
 
 A `leased` row is a promise: a flow that calls other systems committed it before it called out. Beside the keys stand
 the tokens that were spent (`spent.py`), as rows without an answer.

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 import orjson
+from msgspec import Struct
 
 from engross.calls import Context, Decision, Principal
 from engross.store import Params, Reading
@@ -20,7 +21,7 @@ from .canonical import canonical
 INSERT = "INSERT INTO receipts (tenant, position, digest, body) VALUES (:tenant, :position, :digest, :body)"
 
 
-class Receipt(NamedTuple):
+class Receipt(Struct, frozen=True, gc=False):
     """The proof of one commit."""
 
     position: int

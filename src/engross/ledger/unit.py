@@ -193,7 +193,7 @@ class Unit(Reader):
         """The digest that a receipt keeps of the unit's facts."""
         if self.bulk.count:
             return self.bulk.digest(self)
-        return facts_digest(written.fact for written in self.written)
+        return facts_digest([written.fact for written in self.written])
 
     def require_unbroken(self) -> None:
         """Refuse facts of which one follows a fact that there is not."""

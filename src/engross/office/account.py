@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from engross.flows import nearest
 from engross.ledger import Fact, Reader, facts_about
 from engross.ledger.facts import facts_of_versions
@@ -64,7 +66,7 @@ def _seen(fittings: Fittings, reader: Reader, aggregate: str, subject: str) -> I
 def _with_fields(stated: Stated) -> Stated:
     """A fact that names no fields sets those that it tells."""
     fact, receipt = stated
-    return fact._replace(fields=fact.fields or tuple(fact.payload or ())), receipt
+    return replace(fact, fields=fact.fields or tuple(fact.payload or ())), receipt
 
 
 def _setting(known: Sequence[Told], subject: str, field: str) -> list[Told]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engross.calls import Context, Decision
 from engross.governance import Binding, Proposal, refusal
 from engross.ledger import digest
@@ -26,7 +28,7 @@ def judged_today(fittings: Fittings, context: Context, proposal: Proposal) -> De
         flow = fittings.catalogue.find(plan.flow)
         if flow is None:
             continue
-        author = author_context(context, plan, proposal.id)._replace(commit_mode="proposal")
+        author = replace(author_context(context, plan, proposal.id), commit_mode="proposal")
         decision = fittings.policy.judge(author, flow, plan.tier, len(plan.facts))
         if decision.verdict == "deny":
             return decision

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from engross.calls import Context, present
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
 from engross.pipeline import Fittings, drive, take_up_errands
@@ -123,7 +125,7 @@ class Housekeeping:
         self._erase_bytes(tenant)
         self._drop_abandoned(tenant)
         deadline = time.monotonic() + self._fittings.call_seconds
-        drive(take_up_errands(self._fittings, self._acting_for(tenant)._replace(deadline=deadline)))
+        drive(take_up_errands(self._fittings, replace(self._acting_for(tenant), deadline=deadline)))
 
     def _purge(self, tenant: str) -> None:
         store, now = self._fittings.store, present(self._fittings.clock)

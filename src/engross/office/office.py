@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from engross.calls import Caller, Clock, Context, Principal, Surface, now, present
 from engross.flows import Aggregate, Catalogue, Flow
 from engross.governance import Knobs, Limits, PlanTokens, Policy, refusal
@@ -144,7 +146,7 @@ class Office:
 
     def require_call(self, context: Context, flow: Flow) -> None:
         """Refuse a flow to whoever may not call it, as a part of another call too."""
-        decision = self._fittings.policy.may_call(context._replace(flow=flow.ref), flow)
+        decision = self._fittings.policy.may_call(replace(context, flow=flow.ref), flow)
         if decision.verdict == "deny":
             raise refusal(decision, flow.ref)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
+from msgspec.structs import replace
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
@@ -199,7 +200,7 @@ def _is_others(fittings: Fittings, reader: Reader, position: int) -> bool:
 
 def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -> Steps[Answer]:
     flow = _operation(fittings, context, arguments["operation"])
-    decision = fittings.policy.may_call(context._replace(flow=flow.ref), flow)
+    decision = fittings.policy.may_call(replace(context, flow=flow.ref), flow)
     if decision.verdict == "deny":
         # Whoever may not make the call need not know what it would say to its arguments.
         rehearsed = reply_of(refusal(decision, flow.ref))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from engross.calls import Decision, FactDraft, Plan, instant_after
 from engross.governance import Proposal, StoredPlan, add_plan, move, open_proposal, refusal
 from engross.ledger import Fact, Unit, drafts_digest, history
@@ -61,7 +63,7 @@ def _fresh(
         if flow.kind == "reach"
         else perform_plan(fittings, unit, proposal, old, pieces).plan
     )
-    author = author_context(unit.context, old, proposal.id)._replace(commit_mode="proposal")
+    author = replace(author_context(unit.context, old, proposal.id), commit_mode="proposal")
     decision = fittings.policy.judge(author, flow, plan.tier, len(plan.facts))
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)

@@ -17,8 +17,7 @@ _FIT = re.compile(r"[\x21-\x7e]{1,255}")
 
 def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, trace: Trace) -> Context:
     """Build the call's one context. Who asks comes from the credential; the arguments only steer what is asked."""
-    # As of which position is known only to whoever looks at the ledger.
-    key, commit_mode, proposal_id, reason, confirm_token, _ = controls
+    proposal_id = controls.proposal_id
     return Context(
         request.tenant,
         request.principal,
@@ -30,12 +29,13 @@ def admit(fittings: Fittings, request: Request, flow: Flow, controls: Controls, 
         None if request.causation_id is None else _fit(request.causation_id),
         request.surface,
         time.monotonic() + (_seconds(fittings, flow) if request.timeout is None else request.timeout),
-        key,
+        controls.client_request_id,
         proposal_id,
         # Adding to a proposal asks for one.
-        "proposal" if proposal_id else commit_mode,
-        confirm_token,
-        reason,
+        "proposal" if proposal_id else controls.commit_mode,
+        controls.confirm_token,
+        controls.reason,
+        # As of which position is known only to whoever looks at the ledger.
         None,
         request.dry_run,
         request.break_glass,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from engross.calls import Context, Decision, Errand
 from engross.replies import Coded, Reply, Trace, record_crash, reply, reply_of
 from engross.store import effect_states, mark_effects, publish
@@ -39,7 +41,7 @@ def take_up_errands(fittings: Fittings, context: Context) -> Steps[None]:
     """Carry out what was approved and then left, by a crash or by another system that was away."""
     promises = abandoned_errands(fittings.store, context.tenant, context.occurred_at, fittings.lease_seconds)
     for promise in promises:
-        cause = context._replace(message_id=promise.cause, trace=Trace.new())
+        cause = replace(context, message_id=promise.cause, trace=Trace.new())
         yield from _carried_out(fittings, cause, promise.errand, promise.decision)
 
 

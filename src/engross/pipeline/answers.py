@@ -10,9 +10,11 @@ import logging
 import time
 from collections import OrderedDict
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from engross.calls import Context, days_after
 from engross.replies import Reply
@@ -30,7 +32,7 @@ PATIENCE_SECONDS = 0.25
 _log = logging.getLogger("engross.answers")
 
 
-class Remembered(NamedTuple):
+class Remembered(Struct, frozen=True, gc=False):
     """The answer that a key stands for, and when it was given."""
 
     principal: str
@@ -127,9 +129,7 @@ class RedisAnswers:
         if time.monotonic() < self._away_until:
             return
         try:
-            self._redis.set(
-                self._name(key), orjson.dumps(remembered._replace(again=None)._asdict()), ex=KEPT_HOURS * 3600
-            )
+            self._redis.set(self._name(key), orjson.dumps({**asdict(remembered), "again": None}), ex=KEPT_HOURS * 3600)
         except Exception as error:
             self._pause(error)
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from engross.calls import Decision, Errand, instant_after
 from engross.ledger import Unit
@@ -10,7 +13,7 @@ from engross.replies import Reply, codes
 from engross.store import Store, intend, pending_effects
 
 
-class Promise(NamedTuple):
+class Promise(Struct, frozen=True, gc=False):
     """An errand with what approved it."""
 
     errand: Errand
@@ -21,8 +24,8 @@ class Promise(NamedTuple):
 def promise_errand(unit: Unit, errand: Errand, decision: Decision) -> None:
     """Write an errand down in the transaction that approves it."""
     body = {
-        "errand": errand._asdict(),
-        "decision": decision._asdict(),
+        "errand": asdict(errand),
+        "decision": asdict(decision),
         "cause": unit.context.message_id,
         "time": unit.now,
     }

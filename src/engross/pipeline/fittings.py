@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from engross.calls import Clock
 from engross.flows import Catalogue
@@ -16,7 +18,7 @@ from .flights import Flights
 from .workers import Workers
 
 
-class Fittings(NamedTuple):
+class Fittings(Struct, frozen=True):
     """Everything that a call may need on its way."""
 
     store: Store

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from engross.calls import Answer, Context, FactDraft, Plan
 from engross.flows import Flow
@@ -17,7 +19,7 @@ from .steps import time_left
 HIGHEST_TIER = 4
 
 
-class Performed(NamedTuple):
+class Performed(Struct, frozen=True, gc=False):
     """What came of running a flow."""
 
     plan: Plan

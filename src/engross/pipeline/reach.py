@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from engross.calls import Answer, Context, Decision, Errand, Plan, derived_id
 from engross.flows import Checked, Flow
 from engross.ledger import REACHED, Unit, key_row, keys, release_key
@@ -94,7 +96,7 @@ def _tried_out(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
         return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
     reaching = Reaching(context, context.client_request_id or context.message_id)
     answer = as_answer((yield from _reached(fittings, reaching, flow, dict(plan.arguments))))
-    plan = plan._replace(answer=answer.data, warnings=(*plan.warnings, *answer.warnings))
+    plan = replace(plan, answer=answer.data, warnings=(*plan.warnings, *answer.warnings))
     return rehearsal(fittings, call, Rehearsed(Performed(plan, answer), decision))
 
 
@@ -106,13 +108,14 @@ def run_errand(fittings: Fittings, context: Context, errand: Errand, decision: D
     )
     # The author asked for it then, but it happens now: leases and keys count from the present, and its fact must not
     # have the id of one that the asking made.
-    author = author._replace(
+    author = replace(
+        author,
         client_request_id=errand.key,
         deadline=context.deadline,
         occurred_at=context.occurred_at,
         message_id=derived_id(author.message_id, 0),
     )
-    decision = decision._replace(confirm=False)
+    decision = replace(decision, confirm=False)
     plan = Plan(flow.ref, flow.version, errand.arguments, (), {}, flow.tier, {})
     mark = request_fingerprint(author, errand.arguments)
     return (yield from _carried_out(fittings, Outgoing(author, flow, plan, decision, mark)))

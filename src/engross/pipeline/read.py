@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from engross.calls import Answer, Context
 from engross.flows import Checked, Flow
@@ -43,7 +44,7 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
         position = settled_position(reading, as_of, context.occurred_at)
         if position is None:
             raise _ahead(reading)
-        return flow.handler(Reader(reading, context._replace(as_of=position)), asked)
+        return flow.handler(Reader(reading, replace(context, as_of=position)), asked)
 
     def in_draft(transaction: Transaction) -> Any:
         unit = Unit(transaction, context, fittings.book)

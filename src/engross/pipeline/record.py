@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engross.calls import Answer, Context, Decision, Errand, Plan, instant_after
 from engross.flows import Flow
@@ -37,7 +39,7 @@ MOST_NAMED = 1000
 """How many facts an answer names; of more it says how many there are."""
 
 
-class Recorded(NamedTuple):
+class Recorded(Struct, frozen=True, gc=False):
     """A commit that is on its way to the disk, and what to answer once it is there."""
 
     reply: Reply
@@ -95,7 +97,7 @@ def record_proposal(
     context = unit.context
     proposal = growing_proposal(fittings, unit, context) if context.proposal_id else _opened(fittings, unit, plan)
     needed = max(1, decision.approvals_required)
-    plan = plan._replace(tier=decision.tier)
+    plan = replace(plan, tier=decision.tier)
     stored = StoredPlan.of(
         plan, context, ordinal=len(proposal.plans), kind=flow.kind, policy_version=decision.policy_version
     )

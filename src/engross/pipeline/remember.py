@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from engross.calls import Context, parse_instant
 from engross.flows import Flow
@@ -177,7 +178,7 @@ def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[R
         "original_trace_id": answer["trace_id"],
     }
     again = reply(answer["code"], answer["params"], data)
-    kept = found if since else found._replace(unchanged_in=state, again=again)
+    kept = found if since else replace(found, unchanged_in=state, again=again)
     fittings.answers.put(flight_key(context), kept)
     return again
 
@@ -189,7 +190,7 @@ def remember_suggestions(fittings: Fittings, context: Context, suggestions: list
     if found is not None:
         answer = found.answer
         answer["data"]["suggestions"] = suggestions
-        fittings.answers.put(key, found._replace(text=orjson.dumps(answer).decode(), again=None))
+        fittings.answers.put(key, replace(found, text=orjson.dumps(answer).decode(), again=None))
 
 
 def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any], str]:

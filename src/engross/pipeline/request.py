@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from engross.calls import NO_PINS, Context, Principal, Surface
 
 
-class Request(NamedTuple):
+class Request(Struct, frozen=True, gc=False):
     """One call as it came in. Identity is the surface's word, taken from the credential, never from the arguments."""
 
     flow: str

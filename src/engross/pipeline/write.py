@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
+
+from msgspec import Struct
 
 from engross.calls import Context, Decision, Overtaken
 from engross.flows import Checked, Flow
@@ -36,7 +38,7 @@ MOST_ATTEMPTS = 50
 """How often a call is prepared anew because others were quicker."""
 
 
-class Call(NamedTuple):
+class Call(Struct, frozen=True, gc=False):
     """A checked and allowed call of a record flow."""
 
     context: Context
@@ -50,7 +52,7 @@ class Call(NamedTuple):
     depends on what the fact is about."""
 
 
-class Rehearsed(NamedTuple):
+class Rehearsed(Struct, frozen=True, gc=False):
     """What a call would have done."""
 
     performed: Performed

@@ -12,6 +12,7 @@ from math import ceil
 from typing import Any
 
 import orjson
+from msgspec.structs import asdict
 
 from . import codes
 from .frozen import NotSerializable, freeze
@@ -326,7 +327,7 @@ def parse(target: str, wire: Any) -> tuple[str, str]:
 
 def neutral(answer: Reply) -> dict[str, Any]:
     """The whole Reply as one JSON object, from which `received` makes the same Reply again."""
-    trace = None if answer.trace is None else answer.trace._asdict()
+    trace = None if answer.trace is None else asdict(answer.trace)
     meta = {"tool": answer.tool, "duration_ms": answer.duration_ms, "trace": trace}
     return {RESERVED: about(answer), "params": answer.params, "data": answer.data, "meta": meta}
 

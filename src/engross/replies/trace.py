@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from engross.chance import drawn
 
@@ -19,7 +20,7 @@ _NO_TRACE = "0" * 32
 _NO_SPAN = "0" * 16
 
 
-class Trace(NamedTuple):
+class Trace(Struct, frozen=True, gc=False):
     """Where one call stands: its trace, its own span, and the span that called it."""
 
     trace_id: str

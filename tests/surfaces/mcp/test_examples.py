@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engross.calls import Caller, Principal
 from engross.flows import Example, filled
@@ -38,7 +39,7 @@ async def test_every_example_ends_as_it_says(curator: Client, era: str) -> None:
         somewhere_new = Caller(f"t{number}", BOTH_ROLES, "clara")
         arguments = prepared(curator.as_("clara", "human", ["curator", "admin"], tenant=f"t{number}"), given)
         expected = "PEOPLE_ONLY" if tool.flow.people_only else given.reply
-        server = make_server(desk, partial(Caller, *somewhere_new), "mcp-stdio")
+        server = make_server(desk, partial(replace, somewhere_new), "mcp-stdio")
         async with connected(server, era) as session:
             wish = {"flow": tool.flow.ref, "arguments": arguments}
             calls = ((tool.name, arguments),) if tool.flow.writes else ((tool.name, arguments), ("run_flow", wish))

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from engross.calls import Caller, Principal
 from engross.office import Office, Request, Settings
@@ -131,7 +132,7 @@ async def test_a_stream_and_its_session_end_with_the_time_of_the_credential(clar
     async with in_a_session(clara) as (http, head, admitted):
         assert (await http.post("/mcp", headers=head, json=message("ping"))).status_code == 200
         until = time.time() + 0.3
-        admitted[0] = AGENT._replace(until=until)
+        admitted[0] = replace(AGENT, until=until)
         stream = await http.get("/mcp", headers=head)
         assert (stream.status_code, stream.headers["content-type"].partition(";")[0]) == (200, "text/event-stream")
         assert time.time() >= until
@@ -143,7 +144,7 @@ async def test_a_stream_and_its_session_end_with_the_time_of_the_credential(clar
 @on_a_loop
 async def test_a_credential_that_is_no_longer_good_does_not_begin_to_listen(clara: Client) -> None:
     async with in_a_session(clara) as (http, head, admitted):
-        admitted[0] = AGENT._replace(until=1.0)
+        admitted[0] = replace(AGENT, until=1.0)
         refused = await http.get("/mcp", headers=head)
     assert (refused.status_code, refused.json()["code"]) == (401, codes.AUTH_INVALID)
 

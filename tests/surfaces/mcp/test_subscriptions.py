@@ -11,6 +11,7 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 from mcp.client.subscriptions import ResourceUpdated
+from msgspec.structs import replace
 
 from engross.calls import Caller, Principal
 from engross.office import Change
@@ -320,7 +321,7 @@ async def test_a_session_whose_token_is_revoked_hears_nothing_any_more(curator: 
     token = made.data["token"]["id"]
     revoked, standing = Ear(), Ear()
     async with (
-        connected(server_at(curator, AGENT._replace(credential=token)), LEGACY, message_handler=revoked) as one,
+        connected(server_at(curator, replace(AGENT, credential=token)), LEGACY, message_handler=revoked) as one,
         connected(server_at(curator, AGENT), LEGACY, message_handler=standing) as other,
     ):
         for session in (one, other):
@@ -436,7 +437,7 @@ async def test_a_credential_that_is_revoked_while_somebody_begins_to_listen_hear
 
 @on_a_loop
 async def test_a_stream_ends_with_the_time_of_its_credential(clara: Client) -> None:
-    caller = AGENT._replace(until=time.time() + 0.3)
+    caller = replace(AGENT, until=time.time() + 0.3)
     async with (
         connected(server_at(clara, caller, "mcp-http"), MODERN) as session,
         session.listen(resource_subscriptions=["shelf://authors"]) as heard,

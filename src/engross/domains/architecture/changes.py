@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import orjson
+from msgspec.structs import asdict, replace
 
 from engross.calls import Answer
 from engross.flows import Aggregate, Checker, Flow, Misshapen, shortened
@@ -152,7 +153,7 @@ def _checked(operations: Mapping[str, Operation], checker: Checker, place: str, 
         return Item(shortened(name), None, tuple(issues), refused)
     issues += [
         malformed(f"{place}/payload/{field}", f"{field} is said once for the whole call", "Leave it out here.")
-        for field, value in checked.controls._asdict().items()
+        for field, value in asdict(checked.controls).items()
         if value is not None
     ]
     return Item(shortened(name), checked.arguments, tuple(issues), None, tuple(checked.warnings), key)
@@ -330,7 +331,7 @@ def _recalled(unit: Unit, flow: Flow, key: str, arguments: Mapping[str, Any]) ->
 
 def _remember(unit: Unit, flow: Flow, key: str, arguments: Mapping[str, Any], answer: Answer) -> None:
     """Keep an item's answer under its own key, in the transaction of its change."""
-    context = unit.context._replace(flow=flow.ref, client_request_id=key)
+    context = replace(unit.context, flow=flow.ref, client_request_id=key)
     position = unit.transaction.position
     data = {
         **answer.data,

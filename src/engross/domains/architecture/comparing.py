@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from engross.flows import moment_of
 from engross.ledger import Reader, settled_position
 from engross.replies import Invalid
@@ -41,7 +43,7 @@ def _other(reader: Reader, model_id: str, arguments: Arguments, content: Content
         hint = "Give other_model_id, other_as_of or a file."
         raise Invalid.many([malformed("/other_model_id", "there is nothing to compare it with", hint)])
     as_of = _other_moment(reader, arguments.get("other_as_of"))
-    there = Reader(reader.reading, reader.context._replace(as_of=as_of))
+    there = Reader(reader.reading, replace(reader.context, as_of=as_of))
     other = effective_model(there, arguments.get("other_model_id", model_id), "other_model_id")
     told = {"model_id": other, "as_of": as_of}
     return Side.stored(there, other), {name: value for name, value in told.items() if value is not None}

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from engross.calls import Answer
 from engross.flows import Aggregate, Example
 from engross.ledger import Reader, Unit
@@ -99,7 +101,7 @@ def _add_ingest(documents: Aggregate, ways: Ways) -> None:
 
         answer = validated(ways, arguments)
         dropped = [_dropped(name) for name in DROPPED if arguments.get(name) is not None]
-        return answer._replace(warnings=(_warned("octave_ingest", "octave_validate"), *dropped, *answer.warnings))
+        return replace(answer, warnings=(_warned("octave_ingest", "octave_validate"), *dropped, *answer.warnings))
 
     documents.expose(octave_ingest, toolset=LEGACY)
 
@@ -112,7 +114,7 @@ def _add_write(documents: Aggregate, ways: Ways, name: str, taken: Mapping[str, 
         from .writing import perform_write
 
         answer = perform_write(ways, unit, prepared)
-        return answer._replace(warnings=(_deprecation(tool, "octave_write"), *answer.warnings))
+        return replace(answer, warnings=(_deprecation(tool, "octave_write"), *answer.warnings))
 
     flow = documents.define(
         "record",

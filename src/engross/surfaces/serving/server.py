@@ -13,6 +13,7 @@ from types import FrameType
 from typing import NamedTuple
 
 import uvicorn
+from msgspec.structs import replace
 
 from engross.calls import Caller
 from engross.flows import Aggregate
@@ -215,14 +216,12 @@ def _config(app: App, patience: Patience) -> uvicorn.Config:
         server_header=False,
         backlog=BACKLOG,
         timeout_graceful_shutdown=CLOSING_SECONDS,
-        # A request that waited behind another on its connection must not inherit that one's caller.
-        reset_contextvars=True,
     )
 
 
 def _nobody(office: Office) -> Caller:
     """Who everybody is when nobody is asked: the operating system user's agent, never a person."""
-    return office.door.stdio_caller("agent")._replace(credential="none")
+    return replace(office.door.stdio_caller("agent"), credential="none")
 
 
 def _address(office: Office, place: Place, auth: bool) -> Address:

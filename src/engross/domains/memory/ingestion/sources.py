@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from engross.calls import Answer, Overtaken, report
 from engross.ledger import Reader, Unit, last_version
 from engross.replies import Invalid, codes
@@ -132,7 +134,7 @@ def reinterpret(unit: Unit, rereading: Rereading, ways: Ways) -> Answer:
         version = _now_known(unit, _with_type(source, rereading.reading), version)
     answer = _recorded(unit, source.id, version, rereading.reading, {})
     told = answer.data["interpretation"]
-    return answer._replace(data={**told, "source_id": source.id, **_about(rereading.reading)})
+    return replace(answer, data={**told, "source_id": source.id, **_about(rereading.reading)})
 
 
 def standing_source(reader: Reader, identifier: str) -> Kept:
