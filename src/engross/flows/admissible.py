@@ -49,14 +49,13 @@ def _is_plain(arguments: object, limits: Limits) -> bool:
     """The quick look that most calls pass: an object of a few short plain texts, and nothing else."""
     if type(arguments) is not dict or len(arguments) > _FEW:
         return False
-    together = 0
-    for key, value in arguments.items():
-        if type(key) is not str or type(value) is not str or not key.isascii() or not value.isascii():
-            return False
-        if NUL in value or NUL in key or len(key) > limits.key:
-            return False
-        together += len(key) + len(value)
-    return together <= min(limits.text, limits.size)
+    if not (_ONLY_TEXT.issuperset(map(type, arguments)) and _ONLY_TEXT.issuperset(map(type, arguments.values()))):
+        return False
+    # If all keys together are short enough, each of them is; so it is with the texts.
+    keys, texts = "".join(arguments), "".join(arguments.values())
+    if len(keys) > limits.key or len(texts) > limits.text or len(keys) + len(texts) > limits.size:
+        return False
+    return keys.isascii() and texts.isascii() and NUL not in keys and NUL not in texts
 
 
 class _Survey:

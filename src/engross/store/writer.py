@@ -34,7 +34,6 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Any
 
 import apsw
 
@@ -225,23 +224,20 @@ class Shift:
         transaction: SqliteTransaction | None = None
         try:
             transaction = SqliteTransaction(self.connection, ticket.tenant, head + 1, tentative=ticket.tentative)
-            ticket.value = self._overseen(ticket, transaction)
+            self.since = time.monotonic()
+            self.transaction = transaction
+            self.running = ticket
+            try:
+                ticket.value = ticket.work(transaction)
+            finally:
+                with self.lock:
+                    self.running = None
             if not self.deposed:
                 transaction.release()
             return head + 1 if transaction.wrote else head
         except BaseException as error:
             self._undo(ticket, transaction, error)
             return head
-
-    def _overseen(self, ticket: Ticket, transaction: SqliteTransaction) -> Any:
-        self.since = time.monotonic()
-        self.transaction = transaction
-        self.running = ticket
-        try:
-            return ticket.work(transaction)
-        finally:
-            with self.lock:
-                self.running = None
 
     def _undo(self, ticket: Ticket, transaction: SqliteTransaction | None, error: BaseException) -> None:
         if self.deposed:
