@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, MutableMapping
-from functools import partial
+from collections.abc import Callable, Iterable, MutableMapping
 from pathlib import PurePath
 from typing import Any, TextIO
 
@@ -25,6 +24,7 @@ from engross.replies.calllog import outcome_of
 from engross.replies.crashes import redact
 from engross.surfaces.desk import Ending
 
+from .gathering import Gathering
 from .labels import Labels
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -32,7 +32,8 @@ OF_TYPE = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": l
 FIRST = ("time", "level", "logger", "event")
 _calls = logging.getLogger("engross.served")
 _Event = MutableMapping[str, Any]
-_Writing = Callable[[logging.Logger, int, dict[str, Any]], None]
+_Line = tuple[int, dict[str, Any]]
+_Writing = Callable[[logging.Logger, Iterable[_Line]], None]
 _NAMES = {level: name for name, level in LEVELS.items()}
 
 
@@ -41,43 +42,55 @@ class CallLog:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._labels = Labels(catalogue)
+        self._ended = Gathering(self._tell)
 
     def observe(self, request: Request) -> Ending:
         """Watch one call."""
-        return partial(self._ended, request)
+        return lambda answer: self._ended.put((request, answer))
 
-    def _ended(self, request: Request, answer: Reply | None) -> None:
-        level = logging.WARNING if answer is None else OF_TYPE[answer.reply_type]
-        if not _calls.isEnabledFor(level):
-            return
+    def _tell(self, ended: Iterable[tuple[Request, Reply | None]]) -> None:
+        lines = [
+            (level, self._line(request, answer))
+            for request, answer in ended
+            if _calls.isEnabledFor(level := _level_of(answer))
+        ]
+        if lines:
+            _write(_calls, lines)
+
+    def _line(self, request: Request, answer: Reply | None) -> dict[str, Any]:
         told: dict[str, Any] = {
             "event": "call" if answer is not None else "call abandoned",
             "flow": self._labels.of(request.flow),
             "surface": request.surface,
             "tenant": request.tenant,
             "principal": request.principal.id,
-            **({} if answer is None else outcome_of(answer)),
         }
         if answer is not None:
+            told.update(outcome_of(answer))
             told["duration_ms"] = answer.duration_ms
         if request.dry_run:
             told["dry_run"] = True
-        _write(_calls, level, told)
+        return told
+
+
+def _level_of(answer: Reply | None) -> int:
+    return logging.WARNING if answer is None else OF_TYPE[answer.reply_type]
 
 
 def write_line(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
     """Log fields that are already as they should be; they come in a record's `line`."""
     if logger.isEnabledFor(level):
-        _write(logger, level, fields)
+        _write(logger, [(level, fields)])
 
 
-def _write_record(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
-    record = logging.LogRecord(logger.name, level, "", 0, fields["event"], None, None)
-    record.line = fields
-    logger.handle(record)
+def _write_records(logger: logging.Logger, lines: Iterable[_Line]) -> None:
+    for level, fields in lines:
+        record = logging.LogRecord(logger.name, level, "", 0, fields["event"], None, None)
+        record.line = fields
+        logger.handle(record)
 
 
-_write: _Writing = _write_record
+_write: _Writing = _write_records
 
 
 def configure_logs(level: str, stream: TextIO | None = None) -> None:
@@ -89,7 +102,7 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
     chosen = stream or sys.stderr
     handler = logging.StreamHandler(chosen)
     handler.setFormatter(_Lines(for_people=chosen.isatty()))
-    _write = _write_record if chosen.isatty() else _straight_to(handler)
+    _write = _write_records if chosen.isatty() else _straight_to(handler)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(max(LEVELS[level.lower()], logging.WARNING))
@@ -104,12 +117,19 @@ def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Writing:
     lock = handler.lock
     assert lock is not None
 
-    def write(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
-        told = {"time": present(now), "level": _NAMES[level], "logger": logger.name, **fields}
-        line = orjson.dumps(told, option=orjson.OPT_APPEND_NEWLINE).decode()
+    def write(logger: logging.Logger, lines: Iterable[_Line]) -> None:
+        time, name = present(now), logger.name
+        text = b"".join(
+            [
+                orjson.dumps(
+                    {"time": time, "level": _NAMES[level], "logger": name, **fields}, option=orjson.OPT_APPEND_NEWLINE
+                )
+                for level, fields in lines
+            ]
+        )
         with lock:
             try:
-                handler.stream.write(line)
+                handler.stream.write(text.decode())
                 handler.stream.flush()
             except (OSError, ValueError):
                 # Nobody reads the log any more; calls go on.
