@@ -18,7 +18,7 @@ SAFETY = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 """What every answer says to a browser, unless the surface that gives the answer says otherwise."""
-UNUSUAL = frozenset(name.decode() for name, _ in SAFETY if name != NO_STORE[0])
+UNUSUAL = frozenset(name for name, _ in SAFETY if name != NO_STORE[0])
 """What makes a head another than the usual one, if somebody says it."""
 
 

@@ -12,6 +12,7 @@ HASTY = {
     "head_seconds": 0.8,
     "body_seconds": 0.8,
     "reading_seconds": 0.8,
+    "idle_seconds": 0.8,
     "lingering_seconds": 0.8,
     "most_head_bytes": 20_000,
 }

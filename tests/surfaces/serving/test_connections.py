@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,45 @@ def test_a_second_head_that_comes_too_slowly_is_told_so_as_well(hasty: Served) -
         assert wire.hear().status == 200
         wire.say("GET /health")
         assert wire.hear().key == "REQUEST_TOO_SLOW"
+
+
+def test_a_connection_on_which_nobody_asks_anything_ends(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE))
+        assert wire.hear().status == 200
+        assert wire.is_over()
+
+
+def test_a_connection_on_which_something_is_asked_now_and_then_stays(hasty: Served) -> None:
+    pauses = [0.3, 0.0, 0.5, 0.5, 0.5]
+    with Wire(hasty) as wire:
+        for pause in pauses:
+            time.sleep(pause)
+            wire.say(head(hasty, LIVE))
+            assert wire.hear().status == 200
+        assert wire.is_over()
+
+
+def test_a_call_that_takes_longer_than_a_connection_may_idle_is_answered(hasty: Served, tmp_path: Path) -> None:
+    begun, until = tmp_path / "begun", tmp_path / "until"
+    body = f'{{"begun": "{begun}", "until": "{until}"}}'
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE))
+        assert wire.hear().status == 200
+        wire.say(head(hasty, "POST /v1/rig/hold", JSON, authorized(hasty), f"Content-Length: {len(body)}"), body)
+        wait_for(begun.exists)
+        time.sleep(1.2)
+        until.touch()
+        assert wire.hear("POST").status == 200
+        assert wire.is_over()
+
+
+def test_who_speaks_http_1_0_is_answered_once(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE, "Connection: keep-alive").replace("HTTP/1.1", "HTTP/1.0"))
+        heard = wire.hear()
+        assert (heard.status, heard.headers["connection"]) == (200, "close")
+        assert wire.is_over()
 
 
 def test_a_body_that_stops_coming_is_told_so_and_nothing_is_done(hasty: Served) -> None:

@@ -37,13 +37,14 @@ def send_reply(
     status, more, media_type, body = http(answer, dialect, base=base, if_match=if_match, by_address=by_address)
     if form_of(scope) == REPLY_JSON:
         media_type, body = REPLY_JSON, neutral(answer)
-    told = {"cache-control": "no-store"}
+    told = dict((NO_STORE,))
     for name, value in more.items():
-        told[name.lower()] = value
-    told.update(headers)
+        told[name.lower().encode()] = value.encode("latin-1")
+    for name, value in headers.items():
+        told[name.encode("latin-1")] = value.encode("latin-1")
     if answer.trace is not None:
-        told["traceparent"] = answer.trace.traceparent
-    return send_bytes(send, status, media_type, orjson.dumps(body), told)
+        told[b"traceparent"] = answer.trace.traceparent.encode()
+    return _send_whole(send, status, media_type, orjson.dumps(body), told)
 
 
 async def send_refusal(scope: Scope, send: Send, refusal: Coded, base: str = "") -> None:
@@ -69,13 +70,16 @@ def form_of(scope: Scope) -> str:
 
 def send_bytes(send: Send, status: int, media_type: str, content: bytes, headers: Mapping[str, str]) -> Awaitable[None]:
     """Send one whole answer."""
-    told = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-    if isinstance(send, Answering) and headers.keys().isdisjoint(UNUSUAL):
-        if "cache-control" not in headers:
-            told.append(NO_STORE)
-        return send.whole(status, usual_head(media_type), told, content)
+    told = {name.encode("latin-1"): value.encode("latin-1") for name, value in headers.items()}
+    return _send_whole(send, status, media_type, content, told)
+
+
+def _send_whole(send: Send, status: int, media_type: str, content: bytes, told: dict[bytes, bytes]) -> Awaitable[None]:
+    if isinstance(send, Answering) and told.keys().isdisjoint(UNUSUAL):
+        told.setdefault(*NO_STORE)
+        return send.whole(status, usual_head(media_type), [*told.items()], content)
     about = [(b"content-type", media_type.encode("latin-1")), (b"content-length", b"%d" % len(content))]
-    return send_parts(send, status, [*about, NOSNIFF, (b"vary", b"accept"), *told], content)
+    return send_parts(send, status, [*about, NOSNIFF, (b"vary", b"accept"), *told.items()], content)
 
 
 def send_empty(send: Send, status: int, headers: Mapping[str, str]) -> Awaitable[None]:

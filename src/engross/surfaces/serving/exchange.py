@@ -7,10 +7,12 @@ sent in one go, head and body: every trip to the operating system costs as much 
 
 from __future__ import annotations
 
+from asyncio import Event
 from collections.abc import Iterable
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from engross.surfaces.answering import WHOLE, all_headers, send_parts
 from engross.surfaces.heads import Header, Usual
@@ -21,11 +23,60 @@ CONTROLS = bytes([*range(9), *range(10, 32), 127])
 LINE_END = b"\r\n"
 
 
+class Arrival:
+    """Whether something has come that was waited for. An event is made only for whoever really has to wait."""
+
+    __slots__ = ("_event", "_is_there")
+
+    def __init__(self) -> None:
+        self._is_there = False
+        self._event: Event | None = None
+
+    def set(self) -> None:
+        """Something has come."""
+        self._is_there = True
+        if self._event is not None:
+            self._event.set()
+
+    def clear(self) -> None:
+        """It was taken."""
+        self._is_there = False
+        if self._event is not None:
+            self._event.clear()
+
+    async def wait(self) -> None:
+        """Until something has come."""
+        if self._is_there:
+            return
+        if self._event is None:
+            self._event = Event()
+        await self._event.wait()
+
+
 class Exchange(RequestResponseCycle):
     """uvicorn's, with a short way out for an answer that says how long it is; what is anything else goes its way."""
 
-    _head = b""
-    """What waits for the body to come along."""
+    def __init__(self, wire: HttpToolsProtocol, scope: Scope) -> None:
+        # As uvicorn makes its own, with a dozen arguments.
+        self.scope: Any = scope
+        self.transport = wire.transport
+        self.flow = wire.flow
+        self.logger = wire.logger
+        self.access_log = False
+        self.default_headers = wire.server_state.default_headers
+        self.message_event: Any = Arrival()
+        self.on_response = wire.on_response_complete
+        self.disconnected = False
+        self.keep_alive = scope["http_version"] != "1.0" and wire.parser.should_keep_alive()
+        self.waiting_for_100_continue = wire.expect_100_continue
+        self.body = bytearray()
+        self.more_body = True
+        self.response_started = False
+        self.response_complete = False
+        self.chunked_encoding: bool | None = None
+        self.expected_content_length = 0
+        self._head = b""
+        """What waits for the body to come along."""
 
     async def send(self, message: Any) -> None:
         """Send one part of the answer, or all of it."""

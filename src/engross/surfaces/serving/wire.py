@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextvars import Context
 from typing import Any, ClassVar, NamedTuple, cast
+from urllib.parse import unquote
 
 import orjson
+from httptools import parse_url
 from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -25,6 +28,7 @@ from .exchange import Exchange
 
 MOST_WRAPPING = 8
 """A body that comes byte by byte has five times as much around it."""
+ASGI = {"version": "3.0", "spec_version": "2.3"}
 CANCELLED_BY_LEAVING = ("/mcp",)
 """Where a client that closes its side takes its request back. MCP has no other way to say so over HTTP."""
 
@@ -38,6 +42,8 @@ class Patience(NamedTuple):
     """A body that comes at least this fast may take longer."""
     reading_seconds: float = 30.0
     """How long a client may let an answer lie."""
+    idle_seconds: float = 5.0
+    """How long a connection may stay when its answers are out and nobody asks anything."""
     lingering_seconds: float = 5.0
     """How long we go on taking in what nobody wants, so that the client gets to read why."""
     most_head_bytes: int = 65_536
@@ -62,6 +68,8 @@ class Wire(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._timer: asyncio.TimerHandle | None = None
         self._reading_timer: asyncio.TimerHandle | None = None
+        self._idle_timer: asyncio.TimerHandle | None = None
+        self._idle_since = 0.0
         self._in_body = False
         self._head_bytes = 0
         self._body_bytes = 0
@@ -80,6 +88,8 @@ class Wire(HttpToolsProtocol):
         """Wait for nothing any more."""
         self._stop_waiting()
         self._stop_waiting_for_reader()
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
         if self._answered is not None and not self._answered.response_complete:
             # uvicorn tells the request that came last, which may be waiting behind this one.
             self._answered.disconnected = True
@@ -117,17 +127,33 @@ class Wire(HttpToolsProtocol):
         self.cycle.keep_alive = False
         return True
 
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        self.url = b""
+        self.headers = []
+        self.expect_100_continue = False
+
     def on_header(self, name: bytes, value: bytes) -> None:
         """One more header. What follows the body is none: whoever looked at the head never saw it."""
-        if not self._in_body:
-            super().on_header(name, value)
+        if self._in_body:
+            return
+        name = name.lower()
+        if name == b"expect":
+            self.expect_100_continue = value.lower() == b"100-continue"
+        self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is complete, the body begins."""
+        """The head is complete, the body begins. Nobody is offered another protocol, so none is looked for."""
         if not self.url.startswith(b"/"):
             # A host in the first line would contradict the Host header, and win.
             raise ValueError("the request names more than a path")
-        super().on_headers_complete()
+        unanswered = self.cycle is not None and not self.cycle.response_complete
+        self.cycle = Exchange(self, self._scope())
+        if unanswered:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((self.cycle, self.app))
+        else:
+            self._start_asgi_task(self.cycle, self.app)
         self._in_body = True
         self._head_bytes = 0
         self._body_bytes = self._body_size = self._arrived = 0
@@ -137,23 +163,35 @@ class Wire(HttpToolsProtocol):
         """Some of the body."""
         self._body_bytes += len(body)
         self._body_size += len(body)
-        super().on_body(body)
+        if not self.cycle.response_complete:
+            self.cycle.body += body
+            if len(self.cycle.body) > HIGH_WATER_LIMIT:
+                self.flow.pause_reading()
+            self.cycle.message_event.set()
 
     def on_message_complete(self) -> None:
         """The request is complete, and another head may come."""
         self._in_body = False
         self._stop_waiting()
-        super().on_message_complete()
+        if not self.cycle.response_complete:
+            self.cycle.more_body = False
+            self.cycle.message_event.set()
         if self._body_bytes == len(self.cycle.body) <= HIGH_WATER_LIMIT:
             note_body(cast(Scope, self.cycle.scope), bytes(self.cycle.body))
         if self.cycle.response_complete:
-            # uvicorn's own clock for idle connections began with the answer, and was stopped by the rest of the body.
-            self._wait(self.patience.head_seconds, self._end_slow_head)
+            self._begin_to_idle()
 
     def on_response_complete(self) -> None:
         """The answer is out. If the request is not all in, nobody wants the rest."""
-        super().on_response_complete()
-        if self._in_body and not self.transport.is_closing():
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        elif not self._in_body:
+            self._begin_to_idle()
+        if self._in_body:
             self._stop_waiting()
             self._wait(self.patience.lingering_seconds, self.transport.abort)
 
@@ -180,15 +218,54 @@ class Wire(HttpToolsProtocol):
         if not self._refused:
             self._refuse(reply(codes.MALFORMED_INPUT, {"problem": "this is not HTTP as we know it"}))
 
+    def _scope(self) -> Scope:
+        """What applications learn of a request."""
+        address = parse_url(self.url)
+        path: str = address.path.decode("ascii")
+        scope = {
+            "type": "http",
+            "asgi": ASGI,
+            "http_version": self.parser.get_http_version(),
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme,
+            "root_path": "",
+            "method": self.parser.get_method().decode("ascii"),
+            "path": unquote(path) if "%" in path else path,
+            "raw_path": address.path,
+            "query_string": address.query or b"",
+            "headers": self.headers,
+            "state": self.app_state.copy(),
+        }
+        take_whole(scope)
+        return scope
+
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        # uvicorn makes its own kind of cycle, and leaves no choice.
-        cycle.__class__ = Exchange
-        take_whole(cast(Scope, cycle.scope))
         self._answered = cycle
-        super()._start_asgi_task(cycle, app)
+        # A request that waited behind another on its connection must not inherit that one's caller.
+        task = self.loop.create_task(cycle.run_asgi(app), context=Context())
+        task.add_done_callback(self.tasks.discard)
+        self.tasks.add(task)
 
     def _unsupported_upgrade_warning(self) -> None:
         """Nobody needs to know that a client would rather speak something else: it gets its answer in HTTP."""
+
+    def _begin_to_idle(self) -> None:
+        """A timer for every answer would cost as much as its head: one runs, and looks how long it has been."""
+        self._idle_since = self.loop.time()
+        if self._idle_timer is None:
+            self._idle_timer = self.loop.call_later(self.patience.idle_seconds, self._end_idling)
+
+    def _end_idling(self) -> None:
+        self._idle_timer = None
+        if self._refused or self._head_bytes or self._in_body or not self.cycle.response_complete:
+            # There is something to do, and an answer or an end will follow.
+            return
+        left = self._idle_since + self.patience.idle_seconds - self.loop.time()
+        if left > 0:
+            self._idle_timer = self.loop.call_later(left, self._end_idling)
+        else:
+            self.transport.close()
 
     def _wait(self, seconds: float, end: Callable[[], None]) -> None:
         self._timer = self.loop.call_later(seconds, end)
