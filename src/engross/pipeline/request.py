@@ -10,7 +10,7 @@ from msgspec import Struct
 from engross.calls import NO_PINS, Context, Principal, Surface
 
 
-class Request(Struct, frozen=True, gc=False):
+class Request(Struct, frozen=True):
     """One call as it came in. Identity is the surface's word, taken from the credential, never from the arguments."""
 
     flow: str
