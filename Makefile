@@ -25,7 +25,7 @@ $(STAMP):
 	@tools/setup.sh "$(PYTHON)" "$(VENV)" "$@" $(LOCKS)
 
 run: $(STAMP) ## a walk through the product, then the office is served until you end it: PORT=8080
-	@$(BIN)/python examples/walk.py
+	@$(BIN)/python examples/walk.py --port $(PORT)
 	@$(BIN)/engross serve --data engross-data --port $(PORT)
 
 test: check ## every check and every test, on all cores; messages are hashes in all but those that show them to people

@@ -1,7 +1,10 @@
 """`make run`: the main job from start to end, on a folder of its own, and what to try next while it is served."""
 
+import argparse
+import errno
 import json
 import shutil
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,16 +19,26 @@ from engross.replies import Reply
 HERE = Path(__file__).parent
 FOLDER = HERE.parent / "engross-data"
 NEXT = (
-    (".venv/bin/engross shelf list-books", "every flow is a command"),
-    (".venv/bin/engross proposals approve {waiting}", "decide what the agent proposed last"),
-    (".venv/bin/engross architecture create-element --type Capability --name Sales", "a domain that is there already"),
-    (".venv/bin/engross why Sales", "how it came to be"),
-    (".venv/bin/engross flow test examples/forecast.yaml", "an API as governed tools, by a YAML file"),
-    (".venv/bin/engross token list", "who may come in over the network"),
-    (".venv/bin/engross verify", "check every receipt, fact and seal"),
-    (".venv/bin/engross backup shelf.backup", "back it up, while in use"),
-    (".venv/bin/python examples/01-a-flow.py", "the smallest flow; 02 to 04 grow from it"),
-    ("docs/index.md", "everything else"),
+    ("every flow is a command", ".venv/bin/engross shelf list-books"),
+    ("what waits for a decision", ".venv/bin/engross proposals list"),
+    ("decide about it", ".venv/bin/engross proposals approve {waiting}"),
+    ("a domain that is there already", ".venv/bin/engross architecture create-element --type Capability --name Sales"),
+    ("how it came to be", ".venv/bin/engross why Sales"),
+    ("an API as governed tools, by a YAML file", ".venv/bin/engross flow test examples/forecast.yaml"),
+    (
+        "every flow is an address",
+        "curl -s http://127.0.0.1:{port}/v1/shelf/list-books"
+        ' -H "Authorization: Bearer $(cat engross-data/tokens/owner.token)"',
+    ),
+    (
+        "an MCP client that starts the office itself",
+        'claude mcp add engross -- "$PWD/.venv/bin/engross" mcp --data "$PWD/engross-data"',
+    ),
+    ("who may come in over the network", ".venv/bin/engross token list"),
+    ("check every receipt, fact and seal", ".venv/bin/engross verify"),
+    ("back it up, while in use", ".venv/bin/engross backup shelf.backup"),
+    ("the smallest flow; 02 to 04 grow from it", ".venv/bin/python examples/01-a-flow.py"),
+    ("everything else", "docs/index.md"),
 )
 BOOKS = "Emma, Jane Austen\nMiddlemarch, George Eliot\nThe Dispossessed, Ursula K. Le Guin\n"
 console = Console(highlight=False, soft_wrap=True)
@@ -44,11 +57,32 @@ def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
     return data
 
 
-def main(folder: Path) -> None:
-    """Walk through it, in a folder of its own, and leave something to try there. What is there already stays."""
+def main(folder: Path, port: int) -> None:
+    """Walk if there is no office yet, and say what to try while it is served at this port; 0 is any."""
+    if is_taken(port):
+        sys.exit(f"Another program listens at port {port}, perhaps this office. Name another: PORT={port + 1} make run")
+    waiting = "ID"
     if (folder / "office.db").exists():
         console.print(f"The office in {folder} is there already and stays as it is. Remove the folder to walk again.")
-        return
+    else:
+        waiting = walk(folder)
+    console.print("\n[bold]What to try next, in another shell in this folder[/]")
+    width = max(len(what) for what, _ in NEXT)
+    for what, command in NEXT:
+        console.print(f"  {what:{width}}  {command.format(waiting=waiting, port=port or 'PORT')}", markup=False)
+
+
+def is_taken(port: int) -> bool:
+    """Whether somebody listens there already. Whatever else is wrong with a port, the server says."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except (OSError, OverflowError) as refusal:
+        return isinstance(refusal, OSError) and refusal.errno == errno.EADDRINUSE
+    return False
+
+
+def walk(folder: Path) -> str:
+    """Walk through it, in a folder of its own, and leave something to try there: a proposal that waits."""
     if folder.exists():
         sys.exit(f"{folder} is there already, and is no office: name another folder.")
     # Whoever opens the folder, as a library, by command or as a server, finds the domain there.
@@ -99,11 +133,12 @@ def main(folder: Path) -> None:
         console.print(
             f"[bold]Is the state what the facts say?[/]\n  {rebuilt.facts} facts applied again: same {rebuilt.same}"
         )
-
-    console.print("\n[bold]What to try next, in another shell in this folder[/]")
-    for command, what in NEXT:
-        console.print(f"  {command.format(waiting=waiting):58} {what}", markup=False)
+        return str(waiting)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else FOLDER)
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("folder", nargs="?", type=Path, default=FOLDER)
+    given.add_argument("--port", type=int, default=0)
+    options = given.parse_args()
+    main(options.folder.resolve(), options.port)
