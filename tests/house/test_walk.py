@@ -27,6 +27,6 @@ def test_the_walk_leaves_an_office_for_its_owner_only_and_a_second_one_leaves_it
         assert len(waiting) == 1
         office.shelf.add_book(title="A book of my own")
         before = office.record.read_facts(limit=500).data["facts"]
-    walk(folder)
+    assert "What to try next" in walk(folder).stdout
     with connect(folder) as office:
         assert office.record.read_facts(limit=500).data["facts"] == before
