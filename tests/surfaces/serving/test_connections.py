@@ -125,6 +125,7 @@ def test_a_head_that_is_too_large_is_refused(hasty: Served, lines: list[str]) ->
         b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
         b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n",
+        b"CONNECT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n12345",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n12345",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
@@ -138,6 +139,7 @@ def test_a_head_that_is_too_large_is_refused(hasty: Served, lines: list[str]) ->
         "a version",
         "another host",
         "a tunnel",
+        "a tunnel to a path",
         "two lengths",
         "minus",
         "both",
@@ -285,3 +287,36 @@ def test_requests_that_wait_behind_others_are_answered_in_order_and_each_by_its_
 def test_an_upgrade_that_nobody_offers_is_passed_over(hasty: Served) -> None:
     heard = ask(hasty, LIVE, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
     assert heard.status == 200
+
+
+UPGRADE = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEA"]
+ONE_FACT = b'{"limit": 1}'
+ONE_LENGTH = f"Content-Length: {len(ONE_FACT)}"
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_body_that_comes_with_an_upgrade_that_nobody_offers_is_a_body(hasty: Served, at_once: bool) -> None:
+    body = head(hasty, LIVE).encode()
+    first = head(hasty, BOOK, JSON, authorized(hasty), *UPGRADE, f"Content-Length: {len(body)}").encode()
+    with Wire(hasty) as wire:
+        wire.say(*([first + body] if at_once else [first, body]))
+        assert wire.hear("POST").key == "MALFORMED_INPUT"
+        wire.say(head(hasty, "GET /"))
+        assert "live" not in wire.hear().told
+
+
+@pytest.mark.parametrize("framing", [ONE_LENGTH, "Transfer-Encoding: chunked"], ids=["whole", "in pieces"])
+def test_a_call_that_comes_with_an_upgrade_that_nobody_offers_is_made(hasty: Served, framing: str) -> None:
+    body = ONE_FACT if framing == ONE_LENGTH else in_pieces(ONE_FACT)
+    request = head(hasty, "POST /v1/record/read-facts", JSON, authorized(hasty), *UPGRADE, framing).encode() + body
+    with Wire(hasty) as wire:
+        for byte in request:
+            wire.say(bytes([byte]))
+        heard = wire.hear("POST")
+        assert (heard.status, len(heard.told["facts"])) == (200, 1)
+
+
+def test_what_follows_an_upgrade_that_nobody_offers_is_answered_as_well(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE, *UPGRADE) * 2 + head(hasty, "GET /health/ready"))
+        assert [wire.hear().status for _ in range(3)] == [200, 200, 200]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 from urllib.parse import unquote
 
 import orjson
-from httptools import parse_url
+from httptools import HttpParserError, HttpParserUpgrade, parse_url
 from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -23,6 +23,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from engross.replies import Reply, Trace, codes, http, reply
 from engross.surfaces.answering import take_whole
 from engross.surfaces.arrived import note_body
+from engross.surfaces.heads import as_lines
 
 from .exchange import Exchange
 
@@ -104,7 +105,7 @@ class Wire(HttpToolsProtocol):
             self._arrived += len(data)
         else:
             self._head_bytes += len(data)
-        super().data_received(data)
+        self._take_in(data)
         if self._refused or self.transport.is_closing():
             return
         if not self._in_body and self._head_bytes > self.patience.most_head_bytes:
@@ -143,10 +144,14 @@ class Wire(HttpToolsProtocol):
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is complete, the body begins. Nobody is offered another protocol, so none is looked for."""
+        """The head is complete, the body begins."""
         if not self.url.startswith(b"/"):
             # A host in the first line would contradict the Host header, and win.
             raise ValueError("the request names more than a path")
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                raise ValueError("the request asks for a tunnel")
+            return
         unanswered = self.cycle is not None and not self.cycle.response_complete
         self.cycle = Exchange(self, self._scope())
         if unanswered:
@@ -171,6 +176,8 @@ class Wire(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request is complete, and another head may come."""
+        if not self._in_body:
+            return
         self._in_body = False
         self._stop_waiting()
         if not self.cycle.response_complete:
@@ -247,8 +254,26 @@ class Wire(HttpToolsProtocol):
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """Nobody needs to know that a client would rather speak something else: it gets its answer in HTTP."""
+    def _take_in(self, data: bytes) -> None:
+        """Have the parser look at some bytes. It stops where a client would rather speak something else."""
+        rest: bytes | memoryview = data
+        try:
+            while rest:
+                try:
+                    self.parser.feed_data(rest)
+                    return
+                except HttpParserUpgrade as wish:
+                    rest = memoryview(rest)[wish.args[0] :]
+                    self.parser.feed_data(self._head_in_http())
+        except HttpParserError:
+            self.logger.warning("Invalid HTTP request received.")
+            self.send_400_response("")
+
+    def _head_in_http(self) -> bytes:
+        """The head without that wish: the parser would pass over the body, which then were a request of its own."""
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        headers = as_lines(header for header in self.headers if header[0] != b"upgrade")
+        return b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, headers)
 
     def _begin_to_idle(self) -> None:
         """A timer for every answer would cost as much as its head: one runs, and looks how long it has been."""
