@@ -124,6 +124,7 @@ class Wire(HttpToolsProtocol):
         """A client that has said all it wants to say may still read: the connection ends with the answer."""
         unanswered = self.cycle is not None and not self.cycle.response_complete
         if not unanswered or self._in_body or self.cycle.scope["path"].startswith(CANCELLED_BY_LEAVING):
+            self._wait_for_reader()
             return False
         self.cycle.keep_alive = False
         return True
@@ -192,6 +193,7 @@ class Wire(HttpToolsProtocol):
         """The answer is out. If the request is not all in, nobody wants the rest."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
+            self._wait_for_reader()
             return
         self.flow.resume_reading()
         if self.pipeline:
@@ -212,13 +214,14 @@ class Wire(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The client does not read what we send."""
         super().pause_writing()
-        self._stop_waiting_for_reader()
-        self._reading_timer = self.loop.call_later(self.patience.reading_seconds, self.transport.abort)
+        self._wait_for_reader()
 
     def resume_writing(self) -> None:
         """It reads again."""
         super().resume_writing()
         self._stop_waiting_for_reader()
+        if self.transport.is_closing():
+            self._wait_for_reader()
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is malformed, and told so like anything else."""
@@ -291,6 +294,7 @@ class Wire(HttpToolsProtocol):
             self._idle_timer = self.loop.call_later(left, self._end_idling)
         else:
             self.transport.close()
+            self._wait_for_reader()
 
     def _wait(self, seconds: float, end: Callable[[], None]) -> None:
         self._timer = self.loop.call_later(seconds, end)
@@ -299,6 +303,12 @@ class Wire(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _wait_for_reader(self) -> None:
+        """A connection that is closed stays until all is sent, however little that is, and so needs an end as well."""
+        self._stop_waiting_for_reader()
+        if self.transport.get_write_buffer_size():
+            self._reading_timer = self.loop.call_later(self.patience.reading_seconds, self.transport.abort)
 
     def _stop_waiting_for_reader(self) -> None:
         if self._reading_timer is not None:
