@@ -99,6 +99,13 @@ def test_a_body_that_stops_coming_is_told_so_and_nothing_is_done(hasty: Served) 
     assert [book for book in books if book["title"].startswith("Dro")] == []
 
 
+def test_a_body_behind_another_request_that_stops_coming_is_told_so(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE) + head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 100") + "{")
+        assert wire.hear().status == 200
+        assert wire.hear("POST").key == "REQUEST_TOO_SLOW"
+
+
 def test_a_head_without_end_is_cut_off(hasty: Served) -> None:
     with Wire(hasty) as wire:
         wire.say(head(hasty, LIVE).removesuffix("\r\n"), "X-Long: " + "x" * 30_000)

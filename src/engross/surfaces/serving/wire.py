@@ -115,8 +115,7 @@ class Wire(HttpToolsProtocol):
         elif self._timer is not None:
             return
         elif self._in_body:
-            self._body_begun = self.loop.time()
-            self._wait(self.patience.body_seconds, self._end_slow_body)
+            self._wait_for_body()
         elif self._head_bytes:
             self._wait(self.patience.head_seconds, self._end_slow_head)
 
@@ -190,7 +189,7 @@ class Wire(HttpToolsProtocol):
             self._begin_to_idle()
 
     def on_response_complete(self) -> None:
-        """The answer is out. If the request is not all in, nobody wants the rest."""
+        """The answer is out. If the request is not all in, nobody wants the rest; that of the next one is wanted."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             self._wait_for_reader()
@@ -198,11 +197,14 @@ class Wire(HttpToolsProtocol):
         self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
-        elif not self._in_body:
-            self._begin_to_idle()
-        if self._in_body:
+            if self._in_body:
+                self._stop_waiting()
+                self._wait_for_body()
+        elif self._in_body:
             self._stop_waiting()
             self._wait(self.patience.lingering_seconds, self.transport.abort)
+        else:
+            self._begin_to_idle()
 
     def shutdown(self) -> None:
         """The server ends: a connection that only lingers is dropped."""
@@ -295,6 +297,10 @@ class Wire(HttpToolsProtocol):
         else:
             self.transport.close()
             self._wait_for_reader()
+
+    def _wait_for_body(self) -> None:
+        self._body_begun = self.loop.time()
+        self._wait(self.patience.body_seconds, self._end_slow_body)
 
     def _wait(self, seconds: float, end: Callable[[], None]) -> None:
         self._timer = self.loop.call_later(seconds, end)
