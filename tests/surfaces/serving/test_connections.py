@@ -278,6 +278,8 @@ def test_a_client_that_does_not_read_is_dropped(hasty: Served) -> None:
         deaf.say(request * 8)
         with hasty.client() as client:
             wait_for(lambda: 'flow="rig.flood"' in client.get("/metrics").text)
+            # Between one request and the one behind it, none is under way either.
+            wait_for(lambda: "engross_requests_in_flight 2.0" in client.get("/metrics").text)
             wait_for(lambda: "engross_requests_in_flight 1.0" in client.get("/metrics").text)
         with pytest.raises((ConnectionError, http.client.IncompleteRead)):
             _ = [deaf.hear("POST") for _ in range(8)]
