@@ -99,6 +99,13 @@ def test_a_body_that_stops_coming_is_told_so_and_nothing_is_done(hasty: Served) 
     assert [book for book in books if book["title"].startswith("Dro")] == []
 
 
+def test_a_body_behind_another_request_that_stops_coming_is_told_so(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE) + head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 100") + "{")
+        assert wire.hear().status == 200
+        assert wire.hear("POST").key == "REQUEST_TOO_SLOW"
+
+
 def test_a_head_without_end_is_cut_off(hasty: Served) -> None:
     with Wire(hasty) as wire:
         wire.say(head(hasty, LIVE).removesuffix("\r\n"), "X-Long: " + "x" * 30_000)
@@ -125,6 +132,7 @@ def test_a_head_that_is_too_large_is_refused(hasty: Served, lines: list[str]) ->
         b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
         b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n",
+        b"CONNECT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n12345",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n12345",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
         b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
@@ -138,6 +146,7 @@ def test_a_head_that_is_too_large_is_refused(hasty: Served, lines: list[str]) ->
         "a version",
         "another host",
         "a tunnel",
+        "a tunnel to a path",
         "two lengths",
         "minus",
         "both",
@@ -269,6 +278,8 @@ def test_a_client_that_does_not_read_is_dropped(hasty: Served) -> None:
         deaf.say(request * 8)
         with hasty.client() as client:
             wait_for(lambda: 'flow="rig.flood"' in client.get("/metrics").text)
+            # Between one request and the one behind it, none is under way either.
+            wait_for(lambda: "engross_requests_in_flight 2.0" in client.get("/metrics").text)
             wait_for(lambda: "engross_requests_in_flight 1.0" in client.get("/metrics").text)
         with pytest.raises((ConnectionError, http.client.IncompleteRead)):
             _ = [deaf.hear("POST") for _ in range(8)]
@@ -285,3 +296,36 @@ def test_requests_that_wait_behind_others_are_answered_in_order_and_each_by_its_
 def test_an_upgrade_that_nobody_offers_is_passed_over(hasty: Served) -> None:
     heard = ask(hasty, LIVE, "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
     assert heard.status == 200
+
+
+UPGRADE = ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEA"]
+ONE_FACT = b'{"limit": 1}'
+ONE_LENGTH = f"Content-Length: {len(ONE_FACT)}"
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_body_that_comes_with_an_upgrade_that_nobody_offers_is_a_body(hasty: Served, at_once: bool) -> None:
+    body = head(hasty, LIVE).encode()
+    first = head(hasty, BOOK, JSON, authorized(hasty), *UPGRADE, f"Content-Length: {len(body)}").encode()
+    with Wire(hasty) as wire:
+        wire.say(*([first + body] if at_once else [first, body]))
+        assert wire.hear("POST").key == "MALFORMED_INPUT"
+        wire.say(head(hasty, "GET /"))
+        assert "live" not in wire.hear().told
+
+
+@pytest.mark.parametrize("framing", [ONE_LENGTH, "Transfer-Encoding: chunked"], ids=["whole", "in pieces"])
+def test_a_call_that_comes_with_an_upgrade_that_nobody_offers_is_made(hasty: Served, framing: str) -> None:
+    body = ONE_FACT if framing == ONE_LENGTH else in_pieces(ONE_FACT)
+    request = head(hasty, "POST /v1/record/read-facts", JSON, authorized(hasty), *UPGRADE, framing).encode() + body
+    with Wire(hasty) as wire:
+        for byte in request:
+            wire.say(bytes([byte]))
+        heard = wire.hear("POST")
+        assert (heard.status, len(heard.told["facts"])) == (200, 1)
+
+
+def test_what_follows_an_upgrade_that_nobody_offers_is_answered_as_well(hasty: Served) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE, *UPGRADE) * 2 + head(hasty, "GET /health/ready"))
+        assert [wire.hear().status for _ in range(3)] == [200, 200, 200]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 from urllib.parse import unquote
 
 import orjson
-from httptools import parse_url
+from httptools import HttpParserError, HttpParserUpgrade, parse_url
 from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -23,6 +23,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from engross.replies import Reply, Trace, codes, http, reply
 from engross.surfaces.answering import take_whole
 from engross.surfaces.arrived import note_body
+from engross.surfaces.heads import as_lines
 
 from .exchange import Exchange
 
@@ -104,7 +105,7 @@ class Wire(HttpToolsProtocol):
             self._arrived += len(data)
         else:
             self._head_bytes += len(data)
-        super().data_received(data)
+        self._take_in(data)
         if self._refused or self.transport.is_closing():
             return
         if not self._in_body and self._head_bytes > self.patience.most_head_bytes:
@@ -114,8 +115,7 @@ class Wire(HttpToolsProtocol):
         elif self._timer is not None:
             return
         elif self._in_body:
-            self._body_begun = self.loop.time()
-            self._wait(self.patience.body_seconds, self._end_slow_body)
+            self._wait_for_body()
         elif self._head_bytes:
             self._wait(self.patience.head_seconds, self._end_slow_head)
 
@@ -123,6 +123,7 @@ class Wire(HttpToolsProtocol):
         """A client that has said all it wants to say may still read: the connection ends with the answer."""
         unanswered = self.cycle is not None and not self.cycle.response_complete
         if not unanswered or self._in_body or self.cycle.scope["path"].startswith(CANCELLED_BY_LEAVING):
+            self._wait_for_reader()
             return False
         self.cycle.keep_alive = False
         return True
@@ -143,10 +144,14 @@ class Wire(HttpToolsProtocol):
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """The head is complete, the body begins. Nobody is offered another protocol, so none is looked for."""
+        """The head is complete, the body begins."""
         if not self.url.startswith(b"/"):
             # A host in the first line would contradict the Host header, and win.
             raise ValueError("the request names more than a path")
+        if self.parser.should_upgrade():
+            if self.parser.get_method() == b"CONNECT":
+                raise ValueError("the request asks for a tunnel")
+            return
         unanswered = self.cycle is not None and not self.cycle.response_complete
         self.cycle = Exchange(self, self._scope())
         if unanswered:
@@ -171,6 +176,8 @@ class Wire(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request is complete, and another head may come."""
+        if not self._in_body:
+            return
         self._in_body = False
         self._stop_waiting()
         if not self.cycle.response_complete:
@@ -182,18 +189,22 @@ class Wire(HttpToolsProtocol):
             self._begin_to_idle()
 
     def on_response_complete(self) -> None:
-        """The answer is out. If the request is not all in, nobody wants the rest."""
+        """The answer is out. If the request is not all in, nobody wants the rest; that of the next one is wanted."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
+            self._wait_for_reader()
             return
         self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
-        elif not self._in_body:
-            self._begin_to_idle()
-        if self._in_body:
+            if self._in_body:
+                self._stop_waiting()
+                self._wait_for_body()
+        elif self._in_body:
             self._stop_waiting()
             self._wait(self.patience.lingering_seconds, self.transport.abort)
+        else:
+            self._begin_to_idle()
 
     def shutdown(self) -> None:
         """The server ends: a connection that only lingers is dropped."""
@@ -205,13 +216,14 @@ class Wire(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The client does not read what we send."""
         super().pause_writing()
-        self._stop_waiting_for_reader()
-        self._reading_timer = self.loop.call_later(self.patience.reading_seconds, self.transport.abort)
+        self._wait_for_reader()
 
     def resume_writing(self) -> None:
         """It reads again."""
         super().resume_writing()
         self._stop_waiting_for_reader()
+        if self.transport.is_closing():
+            self._wait_for_reader()
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is malformed, and told so like anything else."""
@@ -247,8 +259,26 @@ class Wire(HttpToolsProtocol):
         task.add_done_callback(self.tasks.discard)
         self.tasks.add(task)
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """Nobody needs to know that a client would rather speak something else: it gets its answer in HTTP."""
+    def _take_in(self, data: bytes) -> None:
+        """Have the parser look at some bytes. It stops where a client would rather speak something else."""
+        rest: bytes | memoryview = data
+        try:
+            while rest:
+                try:
+                    self.parser.feed_data(rest)
+                    return
+                except HttpParserUpgrade as wish:
+                    rest = memoryview(rest)[wish.args[0] :]
+                    self.parser.feed_data(self._head_in_http())
+        except HttpParserError:
+            self.logger.warning("Invalid HTTP request received.")
+            self.send_400_response("")
+
+    def _head_in_http(self) -> bytes:
+        """The head without that wish: the parser would pass over the body, which then were a request of its own."""
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        headers = as_lines(header for header in self.headers if header[0] != b"upgrade")
+        return b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, headers)
 
     def _begin_to_idle(self) -> None:
         """A timer for every answer would cost as much as its head: one runs, and looks how long it has been."""
@@ -266,6 +296,11 @@ class Wire(HttpToolsProtocol):
             self._idle_timer = self.loop.call_later(left, self._end_idling)
         else:
             self.transport.close()
+            self._wait_for_reader()
+
+    def _wait_for_body(self) -> None:
+        self._body_begun = self.loop.time()
+        self._wait(self.patience.body_seconds, self._end_slow_body)
 
     def _wait(self, seconds: float, end: Callable[[], None]) -> None:
         self._timer = self.loop.call_later(seconds, end)
@@ -274,6 +309,12 @@ class Wire(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _wait_for_reader(self) -> None:
+        """A connection that is closed stays until all is sent, however little that is, and so needs an end as well."""
+        self._stop_waiting_for_reader()
+        if self.transport.get_write_buffer_size():
+            self._reading_timer = self.loop.call_later(self.patience.reading_seconds, self.transport.abort)
 
     def _stop_waiting_for_reader(self) -> None:
         if self._reading_timer is not None:

@@ -1,0 +1,58 @@
+"""What is left of an answer when its connection is closed: too little to count as a client that does not read."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+
+from engross.surfaces.serving.wire import Patience, patient
+from tests.bed.served import wait_for
+
+HASTY = Patience(reading_seconds=0.3, idle_seconds=0.3)
+LITTLE = HIGH_WATER_LIMIT - 10_000
+LEAST_BUFFER = 4096
+
+
+async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with more than the system takes, but with less than makes us wait before we write more."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LITTLE)]})
+    await send({"type": "http.response.body", "body": b"x" * LITTLE})
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[uvicorn.Server]:
+    """A server whose system takes next to nothing from it."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LEAST_BUFFER)
+    config = uvicorn.Config(app, http=patient(HASTY), ws="none", loop="uvloop", lifespan="off", log_config=None)
+    serving = uvicorn.Server(config)
+    thread = Thread(target=serving.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    wait_for(lambda: serving.started)
+    yield serving
+    serving.should_exit = True
+    thread.join(30)
+    listening.close()
+
+
+@pytest.mark.parametrize("line", ["Host: x", "Connection: close"])
+@pytest.mark.parametrize("says_that_it_is_done", [True, False])
+def test_a_client_that_does_not_read_the_rest_is_dropped(
+    server: uvicorn.Server, line: str, says_that_it_is_done: bool
+) -> None:
+    before = server.server_state.total_requests
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, LEAST_BUFFER)
+        deaf.connect(server.servers[0].sockets[0].getsockname())
+        deaf.sendall(f"GET / HTTP/1.1\r\n{line}\r\n\r\n".encode())
+        wait_for(lambda: server.server_state.total_requests > before)
+        assert server.server_state.connections
+        if says_that_it_is_done:
+            deaf.shutdown(socket.SHUT_WR)
+        wait_for(lambda: not server.server_state.connections)
