@@ -183,7 +183,7 @@ class Wire(HttpToolsProtocol):
         if not self.cycle.response_complete:
             self.cycle.more_body = False
             self.cycle.message_event.set()
-        if self._body_bytes == len(self.cycle.body) <= HIGH_WATER_LIMIT:
+        if self._body_size == len(self.cycle.body) <= HIGH_WATER_LIMIT:
             note_body(cast(Scope, self.cycle.scope), bytes(self.cycle.body))
         if self.cycle.response_complete:
             self._begin_to_idle()
