@@ -38,7 +38,7 @@ MOST_ATTEMPTS = 50
 """How often a call is prepared anew because others were quicker."""
 
 
-class Call(Struct, frozen=True, gc=False):
+class Call(Struct, frozen=True):
     """A checked and allowed call of a record flow."""
 
     context: Context
@@ -52,7 +52,7 @@ class Call(Struct, frozen=True, gc=False):
     depends on what the fact is about."""
 
 
-class Rehearsed(Struct, frozen=True, gc=False):
+class Rehearsed(Struct, frozen=True):
     """What a call would have done."""
 
     performed: Performed
