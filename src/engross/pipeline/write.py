@@ -136,12 +136,13 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
     unit = Unit(transaction, call.context, fittings.book)
     if call.mark is None:
         return _outcome(fittings, call, unit)
-    if not transaction.is_trial:
+    if call.flow.bulk or not transaction.is_trial:
+        # Doing all of a bulk write over again would cost far more than a look.
         return recall(unit, call.flow, call.mark) or _outcome(fittings, call, unit)
     try:
         return _outcome(fittings, call, unit)
-    except Exception:
-        # What refuses it may be its own first run.
+    except BaseException:
+        # What refuses it may be its own first run; and whatever it ends with by now, that one was done.
         unit.rewind()
         found = recognised(unit, call.flow, call.mark)
         if found is None:
