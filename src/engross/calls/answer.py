@@ -9,8 +9,11 @@ from msgspec import Struct
 
 from engross.replies import EMPTY
 
+# The garbage collector looks into these, as it has to wherever there may be something that a flow made: an exception
+# that was caught and kept leads through its traceback back to the call that holds it.
 
-class Errand(Struct, frozen=True, gc=False):
+
+class Errand(Struct, frozen=True):
     """A call to another system that a commit brings with it, carried out after the commit."""
 
     flow: str
@@ -19,7 +22,7 @@ class Errand(Struct, frozen=True, gc=False):
     key: str
 
 
-class Answer(Struct, frozen=True, gc=False):
+class Answer(Struct, frozen=True):
     """A flow's fields, with the code of its success, what the receipt should name, and errands to follow."""
 
     data: Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 
-class FactDraft(Struct, frozen=True, gc=False):
+class FactDraft(Struct, frozen=True):
     """One fact as a plan holds it: not yet in the ledger, and perhaps never."""
 
     aggregate: str
@@ -34,7 +34,7 @@ class FactDraft(Struct, frozen=True, gc=False):
         }
 
 
-class Plan(Struct, frozen=True, gc=False):
+class Plan(Struct, frozen=True):
     """The outcome of performing a flow, before anybody decided about it."""
 
     flow: str

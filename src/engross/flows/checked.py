@@ -16,7 +16,7 @@ Normaliser: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], list[di
 """Turns what people write into what the flow understands, with warnings about what it changed."""
 
 
-class Checked(Struct, frozen=True, gc=False):
+class Checked(Struct, frozen=True):
     """What a flow gets to work with: complete arguments, controls apart, and what was noticed on the way."""
 
     arguments: dict[str, Any]

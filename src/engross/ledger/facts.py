@@ -41,7 +41,7 @@ INSERT_FOLLOWING = INSERT.replace(
 """Has no version, and is refused, where there is no fact that it could follow: asking first would be another trip."""
 
 
-class Fact(Struct, frozen=True, gc=False):
+class Fact(Struct, frozen=True):
     """One fact of the ledger. `payload` is None once it was erased."""
 
     tenant: str
@@ -98,7 +98,7 @@ class Fact(Struct, frozen=True, gc=False):
         }
 
 
-class Written(Struct, frozen=True, gc=False):
+class Written(Struct, frozen=True):
     """A fact on its way into the ledger: the fact, its row, and its draft."""
 
     fact: Fact

@@ -19,7 +19,7 @@ from .steps import time_left
 HIGHEST_TIER = 4
 
 
-class Performed(Struct, frozen=True, gc=False):
+class Performed(Struct, frozen=True):
     """What came of running a flow."""
 
     plan: Plan

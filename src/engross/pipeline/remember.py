@@ -4,7 +4,8 @@
     the adapter cache   a retry that comes soon (answers)
     the key's row       what counts; looked up before the write's own transaction does anything else. Where a row that
                         is in the way has the whole unit run again (SQLite), only that second run looks first: nearly
-                        every key is new, and looking for it would be a fifth of what the write asks of the store
+                        every key is new, and looking for it would be a fifth of what the write asks of the store.
+                        A bulk write looks first all the same
 
 Same key and same request: the first answer again, marked as a replay. Same key, other request or other principal:
 Invalid, and nothing of the first is told. Still running: Invalid, with when to come back. Only what was committed is

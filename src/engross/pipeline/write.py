@@ -38,7 +38,7 @@ MOST_ATTEMPTS = 50
 """How often a call is prepared anew because others were quicker."""
 
 
-class Call(Struct, frozen=True, gc=False):
+class Call(Struct, frozen=True):
     """A checked and allowed call of a record flow."""
 
     context: Context
@@ -52,7 +52,7 @@ class Call(Struct, frozen=True, gc=False):
     depends on what the fact is about."""
 
 
-class Rehearsed(Struct, frozen=True, gc=False):
+class Rehearsed(Struct, frozen=True):
     """What a call would have done."""
 
     performed: Performed
@@ -136,12 +136,13 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
     unit = Unit(transaction, call.context, fittings.book)
     if call.mark is None:
         return _outcome(fittings, call, unit)
-    if not transaction.is_trial:
+    if call.flow.bulk or not transaction.is_trial:
+        # Doing all of a bulk write over again would cost far more than a look.
         return recall(unit, call.flow, call.mark) or _outcome(fittings, call, unit)
     try:
         return _outcome(fittings, call, unit)
-    except Exception:
-        # What refuses it may be its own first run.
+    except BaseException:
+        # What refuses it may be its own first run; and whatever it ends with by now, that one was done.
         unit.rewind()
         found = recognised(unit, call.flow, call.mark)
         if found is None:
