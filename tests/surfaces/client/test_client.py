@@ -73,6 +73,17 @@ def test_an_unknown_method_or_aggregate_is_a_python_error(clara: Client) -> None
     assert "shelf" in dir(clara)
 
 
+def test_an_argument_without_its_name_is_a_python_error_that_says_so(clara: Client) -> None:
+    told = "shelf.add-book takes its arguments by name"
+    with pytest.raises(TypeError, match=told):
+        clara.shelf.add_book("Dune")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=told):
+        clara.shelf.add_book.dry_run("Dune")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=told):
+        asyncio.run(clara.shelf.add_book.acall("Dune"))  # type: ignore[arg-type]
+    assert clara.shelf.list_books().data["books"] == []
+
+
 @pytest.mark.parametrize("name", ["shelf.add-bok", "addBook", "nowhere.nothing", "shelf.", ".", "", "shelf/../x.y"])
 def test_an_unknown_ref_is_invalid(clara: Client, name: str) -> None:
     assert clara.call(name).message_key == "UNKNOWN_OPERATION"
