@@ -84,6 +84,13 @@ def test_formatting_says_or_does_what_would_change(tmp_path: Path, folder: Path)
     assert doc(tmp_path, "fmt", "-", input=LOOSE).out == CANONICAL
 
 
+def test_where_there_are_no_documents_that_is_said(tmp_path: Path) -> None:
+    for words in (["fmt"], ["fmt", "--check"], ["fmt", "--diff"], ["validate"], ["validate", "--check"]):
+        done = doc(tmp_path, *words, tmp_path)
+        assert (done.code, done.out) == (0, "no documents\n")
+    assert json.loads(doc(tmp_path, "fmt", "--check", tmp_path, "--json").out)["files"] == []
+
+
 def test_a_check_shows_what_would_change_if_that_is_asked_for_too(tmp_path: Path, folder: Path) -> None:
     shown = doc(tmp_path, "fmt", folder, "--check", "--diff")
     assert shown.code == 1

@@ -99,6 +99,11 @@ RULES: list[tuple[dict[str, Any], str, str, object]] = [
 ]
 
 
+def test_one_character_is_expected_in_the_singular_and_two_are_not() -> None:
+    for given, expected in (("", "at least 1 character long"), ("x" * 81, "at most 80 characters long")):
+        assert (only_issue({"title": given}).details or {})["expected"] == expected
+
+
 @pytest.mark.parametrize(("wrong", "pointer", "rule", "limit"), RULES, ids=lambda value: str(value)[:30])
 def test_each_rule_has_its_issue(wrong: dict[str, Any], pointer: str, rule: str, limit: object) -> None:
     issue = only_issue({"title": "Emma", **wrong})

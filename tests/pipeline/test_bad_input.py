@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engross.calls import Answer
-from engross.flows import SERVER_OWNED
+from engross.flows import SERVER_OWNED, Aggregate, NoArguments
 from engross.ledger import Unit
 from engross.replies import Failed, Invalid, Reply, codes
 from engross.replies.envelopes import DIALECTS, parse, serialise
@@ -583,6 +583,39 @@ def test_a_secret_in_a_read_goes_to_the_crash_log_and_nowhere_else(offices: Offi
     assert_clean(answer)
     (crash,) = crashes(offices)
     assert (crash["trace_id"], SECRET in crash["stack"]) == (answer.trace_id, True)
+
+
+def forgetful() -> Aggregate:
+    """Flows of each kind whose functions do not return anything."""
+    aggregate = Aggregate("shelves", "Shelves", tables=[], migrations=[])
+
+    @aggregate.record(effect="update", posture="direct")
+    def shuffle(unit: object, arguments: NoArguments) -> None:
+        """Shuffle the books."""
+
+    @aggregate.read
+    def look(reader: object, arguments: NoArguments) -> None:
+        """Look at the shelves."""
+
+    @aggregate.reach
+    def order(reaching: object, arguments: NoArguments) -> None:
+        """Order new shelves."""
+
+    return aggregate
+
+
+@pytest.mark.parametrize("flow", ["shelves.shuffle", "shelves.look", "shelves.order"])
+@pytest.mark.parametrize("loop", [False, True], ids=["thread", "loop"])
+def test_a_flow_that_returns_nothing_is_named_and_found_in_the_crash_log(
+    offices: Offices, flow: str, loop: bool
+) -> None:
+    answer = called(offices.open(forgetful()), flow, {}, loop=loop)
+    assert (answer.code, answer.params) == (codes.NON_REPLY_RETURN, {"tool": flow, "kind": "NoneType"})
+    assert "mapping" in answer.data["hint"]
+    assert_clean(answer)
+    (crash,) = crashes(offices)
+    assert (crash["trace_id"], crash["tool"]) == (answer.trace_id, flow)
+    assert f"{flow} returned NoneType. A flow returns a mapping" in crash["stack"]
 
 
 def test_what_callers_do_wrong_is_no_crash(offices: Offices, curator: Client) -> None:

@@ -137,6 +137,10 @@ def _one_of_types(kinds: str | Iterable[str]) -> str:
     return " or ".join(_WITH_ARTICLE.get(kind, kind) for kind in kinds) or "a value"
 
 
+def _counted(limit: Any, noun: str) -> str:
+    return f"{limit} {noun}" if limit == 1 else f"{limit} {noun}s"
+
+
 def _as_described(bound: object) -> str:
     return "as its description says"
 
@@ -152,8 +156,8 @@ _EXPECTED: dict[str, Callable[[Any], str]] = {
     "type": _one_of_types,
     "enum": lambda options: "one of the allowed values",
     "const": lambda value: "the one allowed value",
-    "minLength": lambda limit: f"at least {limit} characters long",
-    "maxLength": lambda limit: f"at most {limit} characters long",
+    "minLength": lambda limit: f"at least {_counted(limit, 'character')} long",
+    "maxLength": lambda limit: f"at most {_counted(limit, 'character')} long",
     "pattern": lambda pattern: f"a text that matches {shortened(pattern)}",
     "format": lambda name: f"a valid {name}",
     "minimum": lambda limit: f"at least {limit}",
@@ -161,11 +165,11 @@ _EXPECTED: dict[str, Callable[[Any], str]] = {
     "exclusiveMinimum": lambda limit: f"more than {limit}",
     "exclusiveMaximum": lambda limit: f"less than {limit}",
     "multipleOf": lambda step: f"a multiple of {step}",
-    "minItems": lambda limit: f"a list of at least {limit} items",
-    "maxItems": lambda limit: f"a list of at most {limit} items",
+    "minItems": lambda limit: f"a list of at least {_counted(limit, 'item')}",
+    "maxItems": lambda limit: f"a list of at most {_counted(limit, 'item')}",
     "uniqueItems": lambda _: "a list without repeats",
-    "minProperties": lambda limit: f"an object with at least {limit} fields",
+    "minProperties": lambda limit: f"an object with at least {_counted(limit, 'field')}",
     "falseSchema": lambda _: "left out",
     "unevaluatedItems": lambda _: "left out",
-    "maxProperties": lambda limit: f"an object with at most {limit} fields",
+    "maxProperties": lambda limit: f"an object with at most {_counted(limit, 'field')}",
 }

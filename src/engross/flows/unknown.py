@@ -9,10 +9,13 @@ from engross.replies import Invalid, codes
 from .fault import shortened
 from .nearest import nearest
 
+LOOK_FOR_IT = "Nothing here has a name like that: look for the operation with find_flow."
 
-def unknown_flow(ref: object, refs: Iterable[str], tools: Mapping[str, str]) -> Invalid:
-    """Invalid, with the nearest of these refs. `tools` are the names by which people may know them."""
-    suggestions = {"did_you_mean": _nearest_refs(ref, list(refs), tools) if isinstance(ref, str) else []}
+
+def unknown_flow(ref: object, refs: Iterable[str], tools: Mapping[str, str], *, hint: str = LOOK_FOR_IT) -> Invalid:
+    """Invalid, with the nearest of these refs, or with a hint if none is near. `tools` are names they go by, too."""
+    close = _nearest_refs(ref, list(refs), tools) if isinstance(ref, str) else []
+    suggestions = {"did_you_mean": close} if close else {"hint": hint}
     return Invalid(codes.UNKNOWN_OPERATION, {"operation": shortened(ref)}, suggestions=suggestions)
 
 

@@ -16,6 +16,11 @@ PREFIX = "ENGROSS_"
 LETTERS_PER_SLIP = 3
 TOKEN_VARIABLE = f"{PREFIX}TOKEN"
 """A caller's own variable: the token for an office that is served elsewhere."""
+NO_FOLDER = "it begins like an address"
+WHERE_ADDRESSES_GO = (
+    "An office that runs elsewhere is reached by http:// or https://, on the command line with --url; "
+    "a database is named by the setting store."
+)
 FILES = "tuple[Path, ...]"
 """A setting that names several files. In the environment they are separated as in PATH."""
 _OF_A_SERVICE = r"ENGROSS(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
@@ -139,6 +144,8 @@ class Settings:
         for name, value in found.items():
             if kinds[name] in ("float", "int") and not value > 0:
                 raise _invalid(name, expected="a number above 0")
+        if "data" in found and _begins_like_an_address(found["data"]):
+            raise _invalid("data", problem=NO_FOLDER, hint=WHERE_ADDRESSES_GO)
         return cls(**found)
 
     @property
@@ -174,6 +181,11 @@ def required(settings: Settings, name: str, because: str) -> str | None:
     if value is None and getattr(settings, because) is not None:
         raise _invalid(name, needed_with=because)
     return value
+
+
+def _begins_like_an_address(folder: Path) -> bool:
+    """Of `https://x` a path keeps `https:/x`: a mistyped address must not become a folder."""
+    return str(folder).partition("/")[0].endswith(":")
 
 
 def _readable(name: str, folder: Path) -> Path:

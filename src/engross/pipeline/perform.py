@@ -17,6 +17,7 @@ from .fittings import Fittings
 from .steps import time_left
 
 HIGHEST_TIER = 4
+WHAT_A_FLOW_RETURNS = "A flow returns a mapping, or an Answer whose data is a mapping and whose code is a success."
 
 
 class Performed(Struct, frozen=True):
@@ -47,7 +48,7 @@ def perform(
 ) -> Performed:
     """Run the flow in the unit; the plan is what it appended."""
     held, entered = len(unit.written), unit.bulk.count
-    answer = as_answer(flow.handler(unit, prepared))
+    answer = as_answer(flow, flow.handler(unit, prepared))
     facts = tuple([written.draft for written in unit.written[held:]])
     if unit.bulk.count > entered:
         facts += tuple(unit.bulk.first)
@@ -67,7 +68,7 @@ def _risk(flow: Flow, arguments: Mapping[str, Any], facts: tuple[FactDraft, ...]
     return tier
 
 
-def as_answer(result: Any) -> Answer:
+def as_answer(flow: Flow, result: Any) -> Answer:
     """A flow may answer with a bare mapping, or with an Answer that is a success, and with nothing else."""
     if type(result) is dict:
         return Answer(result)
@@ -76,7 +77,11 @@ def as_answer(result: Any) -> Answer:
             return result
     elif isinstance(result, Mapping):
         return Answer(result)
-    raise Failed(codes.NON_REPLY_RETURN, {"tool": "flow", "kind": type(result).__name__})
+    kind = type(result).__name__
+    wrong = TypeError(f"{flow.ref} returned {kind}. {WHAT_A_FLOW_RETURNS}")
+    raise Failed(
+        codes.NON_REPLY_RETURN, {"tool": flow.ref, "kind": kind}, data={"hint": WHAT_A_FLOW_RETURNS}
+    ) from wrong
 
 
 def base_versions(facts: Iterable[FactDraft]) -> dict[str, int]:

@@ -95,7 +95,7 @@ def _tried_out(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
     if not flow.rehearses:
         return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
     reaching = Reaching(context, context.client_request_id or context.message_id)
-    answer = as_answer((yield from _reached(fittings, reaching, flow, dict(plan.arguments))))
+    answer = as_answer(flow, (yield from _reached(fittings, reaching, flow, dict(plan.arguments))))
     plan = replace(plan, answer=answer.data, warnings=(*plan.warnings, *answer.warnings))
     return rehearsal(fittings, call, Rehearsed(Performed(plan, answer), decision))
 
@@ -149,7 +149,7 @@ def _called(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
         outcome = yield Write(
             fittings.store,
             context.tenant,
-            lambda unit: _settle(fittings, out, as_answer(result), unit),
+            lambda unit: _settle(fittings, out, as_answer(out.flow, result), unit),
         )
     except (Invalid, Denied, Failed) as refusal:
         if isinstance(refusal, Failed) and (refusal.data or {}).get("outcome") != NOT_DONE:

@@ -67,7 +67,7 @@ def read(fittings: Fittings, context: Context, flow: Flow, checked: Checked) -> 
             lambda: fittings.store.read(context.tenant, on_snapshot, timeout=time_left(context)),
             deadline,
         )
-    return _reply(as_answer(result), checked, fittings.most_reply_bytes)
+    return _reply(as_answer(flow, result), checked, fittings.most_reply_bytes)
 
 
 def _ahead(reading: Reading) -> Invalid:

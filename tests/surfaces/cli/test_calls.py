@@ -232,6 +232,18 @@ def test_what_a_remote_office_decides_cannot_be_said_here(option: str) -> None:
     assert done.code == 2
 
 
+def test_an_address_where_a_folder_should_be_is_refused_and_nothing_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["call", "record.who-am-i", "--json", "{}"]
+    for done in (run(*words, "--data", "https://x"), run(*words, env={"ENGROSS_DATA": "htp://x"})):
+        assert (done.code, done.key, done.json["setting"]) == (4, "CONFIG_INVALID", "data")
+        assert "--url" in done.json["hint"]
+    assert run(*words, "--url", "htp://x").code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_remote_office_that_cannot_be_reached_is_an_error(tmp_path: Path) -> None:
     for words in (
         *(["call", "shelf.list-books", "--as-json"], ["shelf", "list-books", "--json"]),

@@ -54,6 +54,7 @@ def test_a_sound_office_passes_every_check(shell: Shell, port: int) -> None:
     assert {check["check"]: check["status"] for check in done.json["checks"]} == dict.fromkeys(CHECKS, "ok")
     text = shell.run("doctor", "--port", port).out
     assert text.count("\n") == len(CHECKS)
+    assert "the newest one of every tenant holds" in text
 
 
 @pytest.mark.requirement("ECO-03")

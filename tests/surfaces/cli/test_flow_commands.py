@@ -172,6 +172,17 @@ def test_flows_are_listed_and_described(gauge: Shell) -> None:
     unknown = gauge.run("flows", "gauge.mesure", "--json")
     assert (unknown.code, unknown.key) == (2, "UNKNOWN_OPERATION")
     assert unknown.json["suggestions"]["did_you_mean"][0] == "gauge.measure"
+    for named in ("measure", described["tool"]):
+        assert gauge.run("flows", named, "--json").json["flow"] == described
     for words in ([], ["gauge"], ["gauge.measure"]):
         assert gauge.run("flows", *words).code == 0
     assert not gauge.folder.exists()
+
+
+def test_an_aggregate_that_is_not_there_may_need_a_capability(local: Shell) -> None:
+    hint = "aggregates of yours come with --capability"
+    for words in (["flows", "zzz"], ["flow", "run", "zzz"]):
+        unknown = local.run(*words, "--json")
+        assert (unknown.code, unknown.key, list(unknown.json["suggestions"])) == (2, "UNKNOWN_OPERATION", ["hint"])
+        assert hint in unknown.json["suggestions"]["hint"]
+    assert hint in local.run("zzz", "find-notes").err

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engross.calls import Principal
-from engross.replies import Reply
+from engross.replies import Failed, Reply
 from engross.surfaces.client import Client, connect
 from tests.bed.offices import Offices, shelf
 from tests.surfaces.client.conftest import At
@@ -71,6 +71,17 @@ def test_an_unknown_method_or_aggregate_is_a_python_error(clara: Client) -> None
         clara.shelves  # noqa: B018
     assert "add_book" in dir(clara.shelf)
     assert "shelf" in dir(clara)
+
+
+def test_an_argument_without_its_name_is_a_python_error_that_says_so(clara: Client) -> None:
+    told = "shelf.add-book takes its arguments by name"
+    with pytest.raises(TypeError, match=told):
+        clara.shelf.add_book("Dune")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=told):
+        clara.shelf.add_book.dry_run("Dune")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=told):
+        asyncio.run(clara.shelf.add_book.acall("Dune"))  # type: ignore[arg-type]
+    assert clara.shelf.list_books().data["books"] == []
 
 
 @pytest.mark.parametrize("name", ["shelf.add-bok", "addBook", "nowhere.nothing", "shelf.", ".", "", "shelf/../x.y"])
@@ -194,6 +205,23 @@ def test_whoever_opens_the_folder_is_a_curator_unless_told_otherwise(tmp_path: P
     with connect(tmp_path / "office", shelf(), principal=viewer) as office:
         assert office.shelf.add_book(title="Dune").reply_type == "D"
         assert office.shelf.list_books().ok
+
+
+@pytest.mark.parametrize("address", ["htp://x", "http:/x", "ftp://x/y", "postgresql+psycopg://u:p@x/y", "htps://"])
+def test_what_begins_like_an_address_and_is_none_of_an_office_becomes_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Failed) as refused:
+        connect(address)
+    assert refused.value.params == {"setting": "data"}
+    assert "http:// or https://" in refused.value.__notes__[0]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_may_have_a_colon_in_its_name(tmp_path: Path) -> None:
+    with connect(tmp_path / "c:" / "x") as office:
+        assert office.record.who_am_i().ok
 
 
 def test_a_closed_office_answers_with_an_error_and_keeps_what_it_had(offices: Offices) -> None:

@@ -109,9 +109,22 @@ def test_no_secret_and_no_argument_is_in_the_log(serving: Serving) -> None:
     assert len(list(served.lines())) > 8
     assert served.owner not in log
     assert served.agent not in log
-    # An unknown flow is named in the path of its own address, by whoever asked for it.
+    # An unknown flow is named by whoever asked for it.
     told = [line for line in served.lines() if SECRET in orjson.dumps(line).decode()]
-    assert [line for line in told if line.get("path") != f"/v1/shelf/{SECRET}"] == []
+    assert [line["asked"] for line in told] == [f"shelf.{SECRET}"]
+
+
+def test_of_a_flow_that_is_not_there_the_log_has_what_was_asked_for_and_metrics_have_not(serving: Serving) -> None:
+    served = serving()
+    for name in ("add-bok", "x" * 200, "%1B%5B2J%E2%80%AE", f"token={SECRET}"):
+        served.call(f"shelf.{name}", {})
+    with served.client(served.owner) as client:
+        metrics = client.get("/metrics").text
+    assert served.stop() == 0
+    asked = [line["asked"] for line in served.lines() if line.get("flow") == "unknown"]
+    assert asked == ["shelf.add-bok", f"shelf.{'x' * 71}...", r"shelf.\x1b[2J\u202e", "shelf.token=***"]
+    assert 'flow="unknown"' in metrics
+    assert "add-bok" not in metrics
 
 
 def test_the_level_can_be_set(serving: Serving) -> None:

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from engross.flows import unknown_flow
 from engross.replies import Coded, Reply, codes, reply, reply_of
 from engross.surfaces.client import Client
 
@@ -18,6 +17,7 @@ from .answering import attempt, call_and_confirm, finish
 from .arguments import read_json
 from .dialect import PLAIN, dialect_of
 from .flow_command import DryRun, Output, Yes
+from .flow_run import found
 from .place import AsJson, Place, at_office
 from .printing import print_fields, print_json, print_table, say
 
@@ -58,7 +58,10 @@ def call(
 def flows(
     place: Place,
     name: Annotated[
-        str | None, typer.Argument(metavar="[AGGREGATE[.FLOW]]", help="One flow to describe, or an aggregate to list.")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]", help="An aggregate to list, or a flow to describe, as `engross flow run` takes it."
+        ),
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -66,12 +69,10 @@ def flows(
 
     def work() -> Reply:
         outlines = place.outlines()
-        if name is not None and name in outlines:
-            return reply(codes.SYS_OK, data={"flow": outlines[name].as_data()})
-        chosen = [one for ref, one in outlines.items() if name in (None, one.namespace)]
-        if not chosen:
-            raise unknown_flow(name, outlines, {one.tool: ref for ref, one in outlines.items() if one.tool})
-        return reply(codes.SYS_OK, data={"flows": [one.summary() for one in chosen]})
+        chosen = [one for one in outlines.values() if name in (None, one.namespace)]
+        if name is None or chosen:
+            return reply(codes.SYS_OK, data={"flows": [one.summary() for one in chosen]})
+        return reply(codes.SYS_OK, data={"flow": outlines[found(name, outlines)].as_data()})
 
     finish(attempt(work), json=json, show=_show_flows)
 

@@ -11,6 +11,7 @@ import typer
 
 from .answering import FINDINGS
 from .doc_files import STDIN, Finding, Looked, each, files_in, read, tell
+from .printing import say
 
 if TYPE_CHECKING:
     from engross.octave import Shelf
@@ -80,11 +81,12 @@ def report(
     if json:
         summary = {"files": len(looked), "with_errors": len(bad)}
         print_data({"summary": summary, "files": [one.as_data() for one in looked]})
-    elif quiet:
-        tell(bad)
+    elif not looked:
+        say("no documents")
     else:
         tell(bad)
-        shown(looked)
+        if not quiet:
+            shown(looked)
     if bad:
         raise typer.Exit(FINDINGS)
 

@@ -25,7 +25,7 @@ def show_validated(looked: Sequence[Looked], *, fix: bool) -> None:
         status = "with errors" if one.findings else one.more["validation_status"]
         counts[status] = counts.get(status, 0) + 1
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    say(f"{len(looked)} document{'' if len(looked) == 1 else 's'}: {told}" if looked else "no documents")
+    say(f"{len(looked)} document{'' if len(looked) == 1 else 's'}: {told}")
 
 
 def show_schemas(listing: Sequence[Mapping[str, Any]]) -> None:

@@ -24,6 +24,7 @@ from .place import AsJson, any_office, scanned, taken_out, with_signature
 
 ARGUMENTS = "engross.arguments"
 OUTLINES = "engross.outlines"
+WHERE_FLOWS_COME_FROM = "`engross flows` lists what an office can do; aggregates of yours come with --capability."
 
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would happen.", rich_help_panel=CALL_PANEL, show_default=False)
@@ -119,11 +120,7 @@ def outlines_at(ctx: Any) -> Mapping[str, Outline]:
 def refuse_command(ctx: Any, name: str, known: Iterable[str]) -> NoReturn:
     """End with what there is instead of an unknown command."""
     close = nearest(name, known)
-    hint = (
-        f"Did you mean {' or '.join(close)}?"
-        if close
-        else "`engross flows` lists what an office can do; aggregates of yours come with --capability."
-    )
+    hint = f"Did you mean {' or '.join(close)}?" if close else WHERE_FLOWS_COME_FROM
     ctx.fail(f"No such command {name!r}. {hint}")
     raise AssertionError("that ended the program")
 

@@ -15,7 +15,7 @@ from engross.surfaces.client import Outline
 from .answering import call_and_confirm, finish
 from .arguments import read_json
 from .dialect import PLAIN, dialect_of
-from .flow_command import DryRun, Yes
+from .flow_command import WHERE_FLOWS_COME_FROM, DryRun, Yes
 from .place import AsJson, Place, at_office
 from .printing import print_answer, print_fields, print_refusal, say
 
@@ -65,7 +65,8 @@ def found(name: str, outlines: Mapping[str, Outline]) -> str:
     meant = [ref for ref, one in outlines.items() if name in (one.name, one.tool)]
     if len(meant) == 1:
         return meant[0]
-    raise unknown_flow(name, outlines, {one.tool: ref for ref, one in outlines.items() if one.tool})
+    tools = {one.tool: ref for ref, one in outlines.items() if one.tool}
+    raise unknown_flow(name, outlines, tools, hint=WHERE_FLOWS_COME_FROM)
 
 
 def show_steps(steps: Sequence[Mapping[str, Any]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Coroutine, Iterable, Mapping
 from os import PathLike
 from types import TracebackType
-from typing import IO, Any, Unpack, get_args
+from typing import IO, Any, Never, Unpack, get_args
 
 from engross.calls import Principal, PrincipalType, Surface
 from engross.flows import shortened
@@ -176,16 +176,23 @@ class Method:
         self._client = client
         self.ref = ref
 
-    def __call__(self, **arguments: Any) -> Reply:
+    def __call__(self, *unnamed: Never, **arguments: Any) -> Reply:
+        self._refuse(unnamed)
         return self._client.call(self.ref, arguments)
 
-    async def acall(self, **arguments: Any) -> Reply:
+    async def acall(self, *unnamed: Never, **arguments: Any) -> Reply:
         """The same, awaited."""
+        self._refuse(unnamed)
         return await self._client.acall(self.ref, arguments)
 
-    def dry_run(self, **arguments: Any) -> Reply:
+    def dry_run(self, *unnamed: Never, **arguments: Any) -> Reply:
         """What the call would do, and nothing done."""
+        self._refuse(unnamed)
         return self._client.call(self.ref, arguments, dry_run=True)
+
+    def _refuse(self, unnamed: tuple[object, ...]) -> None:
+        if unnamed:
+            raise TypeError(f"{self.ref} takes its arguments by name, as field=value; `call` takes a mapping of them")
 
 
 async def _told(answer: Reply) -> Reply:

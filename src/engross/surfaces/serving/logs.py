@@ -17,7 +17,7 @@ import structlog
 from structlog.stdlib import ProcessorFormatter
 
 from engross.calls import now, present
-from engross.flows import Catalogue
+from engross.flows import Catalogue, shortened
 from engross.office import Request
 from engross.replies import Failed, Reply, codes, record_crash
 from engross.replies.calllog import outcome_of
@@ -25,7 +25,7 @@ from engross.replies.crashes import redact
 from engross.surfaces.desk import Ending
 
 from .gathering import Gathering
-from .labels import Labels
+from .labels import UNKNOWN, Labels
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OF_TYPE = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": logging.ERROR}
@@ -65,12 +65,19 @@ class CallLog:
             "tenant": request.tenant,
             "principal": request.principal.id,
         }
+        if told["flow"] == UNKNOWN:
+            told["asked"] = _made_safe(request.flow)
         if answer is not None:
             told.update(outcome_of(answer))
             told["duration_ms"] = answer.duration_ms
         if request.dry_run:
             told["dry_run"] = True
         return told
+
+
+def _made_safe(name: object) -> str:
+    """What a caller called a flow, short, without what looks like a secret and without what a terminal would obey."""
+    return redact(repr(shortened(name))[1:-1])
 
 
 def _level_of(answer: Reply | None) -> int:
