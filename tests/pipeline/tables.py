@@ -23,7 +23,7 @@ def change(client: Client, sql: str, **params: Any) -> int:
 
 
 def everything(client: Client) -> dict[str, list[str]]:
-    """Every row of every table that the caller's tenant can see, positions included."""
+    """Every row of every table that the caller's tenant can see, positions included; seals come when it suits them."""
     connection: Any = client.office.store.connect()
     try:
         if client.office.store.engine == "postgres":
@@ -35,6 +35,7 @@ def everything(client: Client) -> dict[str, list[str]]:
         return {
             name: sorted(repr(row) for row in connection.execute(f"SELECT * FROM {name}").fetchall())
             for name in sorted(names)
+            if name != "seals"
         }
     finally:
         connection.close()
