@@ -114,7 +114,7 @@ class SqliteTransaction(Selecting):
 
     def rewind(self) -> None:
         """Forget everything this unit did, and go on as if it had just begun."""
-        if self.saved or isinstance(self._connection, Severed):
+        if self.saved or self.is_severed:
             self._connection.execute("ROLLBACK TO unit")
             self._since = self._counter()
         elif self.wrote:
@@ -122,7 +122,7 @@ class SqliteTransaction(Selecting):
 
     def release(self) -> None:
         """Make this unit's changes part of the batch; not those of a unit that went on without its connection."""
-        if self.saved or isinstance(self._connection, Severed):
+        if self.saved or self.is_severed:
             self._connection.execute("RELEASE unit")
 
     def claim(self, name: str) -> bool:
@@ -142,6 +142,11 @@ class SqliteTransaction(Selecting):
     def wrote(self) -> bool:
         """Whether this unit takes up its position in the ledger."""
         return self._counter() != self._since
+
+    @property
+    def is_severed(self) -> bool:
+        """Whether it can do nothing any more."""
+        return isinstance(self._connection, Severed)
 
     def _sever_if_lost(self, error: apsw.Error) -> None:
         # A unit that shrugs the error off must not go on where each statement would commit by itself.
@@ -259,17 +264,22 @@ class Shift:
     def _again(self, culprit: Ticket, *, alone: bool) -> list[Ticket]:
         """One unit's changes cannot be told from its neighbours': all are taken back, and run with more care.
 
-        If nobody else had changed anything yet, a culprit that failed has failed, and need not do so again.
+        A culprit that was interrupted, or that failed when nobody else had changed anything yet, has failed, and need
+        not do so again.
         """
         self.spoilt = False
         self._roll_back()
         for ticket in self.batch:
             ticket.tentative = True
             ticket.attempts = max(0, ticket.attempts - 1)
-        if not alone or culprit.error is None:
+        if culprit.error is None or not (alone or self._was_interrupted):
             return self.batch
         deliver([culprit])
         return [ticket for ticket in self.batch if ticket is not culprit]
+
+    @property
+    def _was_interrupted(self) -> bool:
+        return self.transaction is not None and self.transaction.is_severed
 
     def _after_loss(self, culprit: Ticket) -> list[Ticket]:
         """The batch was rolled back because of one unit: that one fails, the others get another go."""
