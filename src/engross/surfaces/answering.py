@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
+from typing import Protocol
 
 from starlette.types import Message, Scope, Send
 
@@ -16,19 +17,25 @@ WHOLE = "engross.response.whole"
 _SAFETY_NAMES = frozenset(name for name, _ in SAFETY)
 
 
-def take_whole(scope: Scope) -> None:
+class Carrier(Protocol):
+    """What sends bytes."""
+
+    response_started: bool
+
+
+def take_whole(scope: Scope, carrier: Carrier) -> None:
     """Say that `send` takes whole answers. Only the layer that sends bytes does so."""
-    scope[WHOLE] = True
+    scope[WHOLE] = carrier
 
 
 class Answering:
     """Sends an answer on, with the headers that keep browsers from harm."""
 
-    __slots__ = ("_send", "_takes_whole", "ended", "origin", "started", "streaming", "task")
+    __slots__ = ("_carrier", "_send", "ended", "origin", "started", "streaming", "task")
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
-        self._takes_whole: bool = scope.get(WHOLE, False)
+        self._carrier: Carrier | None = scope.get(WHOLE)
         self.task = asyncio.current_task()
         self.origin: bytes | None = None
         """A page of another origin that may read the answer."""
@@ -48,12 +55,18 @@ class Answering:
     def whole(self, status: int, usual: Usual, headers: list[Header], content: bytes) -> Awaitable[None]:
         """Send all of an answer, which has the usual head of its kind and says how long it may be kept."""
         message = {"type": WHOLE, "status": status, "usual": usual, "headers": headers, "body": content}
-        if not self._takes_whole:
+        if self._carrier is None:
             return send_parts(self, status, all_headers(message), content)
         self.started = self.ended = True
         if self.origin is not None:
             headers.extend(for_page(self.origin))
         return self._send(message)
+
+    def take_back(self) -> bool:
+        """Make room for another answer, if none of this one went out: it may have waited for the client to read."""
+        if self.started and self._carrier is not None and not self._carrier.response_started:
+            self.started = self.ended = False
+        return not self.started
 
     async def end(self) -> None:
         """Bring an answer that has begun to its end."""

@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
+from bench.resident import resident_megabytes
 from tests.bed.served import Served, wait_for
 from tests.surfaces.serving.wires import Wire, ask, authorized, head
 
@@ -329,3 +331,60 @@ def test_what_follows_an_upgrade_that_nobody_offers_is_answered_as_well(hasty: S
     with Wire(hasty) as wire:
         wire.say(head(hasty, LIVE, *UPGRADE) * 2 + head(hasty, "GET /health/ready"))
         assert [wire.hear().status for _ in range(3)] == [200, 200, 200]
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [("Connection: Upgrade, close", "HTTP/1.1"), ("Connection: upgrade", "HTTP/1.0")],
+    ids=["and a last request", "in HTTP/1.0"],
+)
+@pytest.mark.parametrize("behind", [False, True], ids=["alone", "behind another"])
+def test_an_upgrade_that_nobody_offers_is_passed_over_where_the_connection_ends_as_well(
+    hasty: Served, line: str, version: str, behind: bool
+) -> None:
+    request = head(hasty, "POST /v1/record/read-facts", JSON, authorized(hasty), line, "Upgrade: h2c", ONE_LENGTH)
+    request = request.replace("HTTP/1.1", version)
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, LIVE) * behind, request, ONE_FACT)
+        if behind:
+            assert wire.hear().status == 200
+        heard = wire.hear("POST")
+        assert (heard.status, len(heard.told["facts"])) == (200, 1)
+        assert wire.is_over()
+
+
+def test_very_many_requests_behind_one_another_are_all_answered_and_take_up_no_room(hasty: Served) -> None:
+    many = 60_000
+    before = resident_megabytes(hasty.process.pid)
+    with Wire(hasty) as wire:
+        asking = Thread(target=wire.say, args=[head(hasty, LIVE) * many], daemon=True)
+        asking.start()
+        most = before
+        for number in range(many):
+            assert wire.hear().status == 200
+            if number % 1_000 == 0:
+                most = max(most, resident_megabytes(hasty.process.pid))
+        asking.join(15)
+        wire.say(head(hasty, "GET /health/ready"))
+        assert wire.hear().status == 200
+    assert most - before < 30, "they were taken in one by one"
+
+
+def test_bodies_of_requests_that_wait_come_whole(hasty: Served) -> None:
+    """More of them than may wait, so that some are cut wherever we stopped looking."""
+    facts = head(hasty, "POST /v1/record/read-facts", JSON, authorized(hasty), "Content-Length: 9012")
+    request = facts + ONE_FACT.decode() + " " * (9012 - len(ONE_FACT))
+    with Wire(hasty) as wire:
+        asking = Thread(target=wire.say, args=[request * 200], daemon=True)
+        asking.start()
+        assert [len(wire.hear("POST").told["facts"]) for _ in range(200)] == [1] * 200
+        asking.join(15)
+
+
+def test_who_speaks_http_1_0_is_not_told_to_continue(hasty: Served) -> None:
+    first = head(hasty, "POST /v1/record/read-facts", JSON, authorized(hasty), "Expect: 100-continue", ONE_LENGTH)
+    with Wire(hasty) as wire:
+        wire.say(first.replace("HTTP/1.1", "HTTP/1.0"))
+        time.sleep(0.2)
+        wire.say(ONE_FACT)
+        assert wire.socket.recv(12, socket.MSG_PEEK) == b"HTTP/1.1 200"

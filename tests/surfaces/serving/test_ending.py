@@ -133,6 +133,25 @@ def test_a_call_that_takes_too_long_is_given_up_and_told_so(serving: Serving, tm
     assert served.stop() == 0
 
 
+def test_a_call_whose_answer_waited_for_the_client_to_read_is_told_so_as_well(serving: Serving) -> None:
+    """What it was answered never went out, so that another answer may."""
+    served = serving(shutdown_seconds=1.0)
+    size, book = b'{"size": 3890000}', b'{"title": "Emma"}'
+    with Wire(served) as wire:
+        for flow, body in (("rig/flood", size), ("rig/flood", size), ("shelf/add-book", book)):
+            length = f"Content-Length: {len(body)}"
+            wire.say(
+                head(served, f"POST /v1/{flow}", "Content-Type: application/json", authorized(served), length), body
+            )
+        wait_for(lambda: any(line.get("flow") == "shelf.add-book" for line in served.lines()))
+        served.ask_to_end()
+        wait_for(lambda: any(line["event"] == "refused" for line in served.lines()))
+        heard = [wire.hear("POST") for _ in range(3)]
+    assert [one.status for one in heard] == [200, 200, 504]
+    assert (heard[2].key, heard[2].told["reply"]["reply_type"]) == ("TIMEOUT", "E")
+    assert served.stop() == 0
+
+
 def test_a_second_signal_ends_it_at_once(serving: Serving, tmp_path: Path) -> None:
     served = serving(shutdown_seconds=600.0)
     with holding(served, tmp_path) as (wire, until):

@@ -1,8 +1,9 @@
-"""What is left of an answer when its connection is closed: too little to count as a client that does not read."""
+"""What is left of an answer: too little to count as a client that does not read, or read slowly."""
 
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Iterator
 from threading import Thread
 
@@ -16,13 +17,15 @@ from tests.bed.served import wait_for
 
 HASTY = Patience(reading_seconds=0.3, idle_seconds=0.3)
 LITTLE = HIGH_WATER_LIMIT - 10_000
+MUCH = 4 * HIGH_WATER_LIMIT
 LEAST_BUFFER = 4096
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers with more than the system takes, but with less than makes us wait before we write more."""
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % LITTLE)]})
-    await send({"type": "http.response.body", "body": b"x" * LITTLE})
+    """Answers with more than the system takes: at `/` with less than makes us wait before we write more."""
+    size = LITTLE if scope["path"] == "/" else MUCH
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % size)]})
+    await send({"type": "http.response.body", "body": b"x" * size})
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +59,18 @@ def test_a_client_that_does_not_read_the_rest_is_dropped(
         if says_that_it_is_done:
             deaf.shutdown(socket.SHUT_WR)
         wait_for(lambda: not server.server_state.connections)
+
+
+@pytest.mark.parametrize("line", ["Host: x", "Connection: close"])
+def test_a_client_that_reads_slowly_gets_all_of_it(server: uvicorn.Server, line: str) -> None:
+    begun, taken = time.monotonic(), 0
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, LEAST_BUFFER)
+        slow.settimeout(15)
+        slow.connect(server.servers[0].sockets[0].getsockname())
+        slow.sendall(f"GET /much HTTP/1.1\r\n{line}\r\n\r\n".encode())
+        while taken < MUCH and (some := slow.recv(MUCH // 100)):
+            taken += len(some)
+            time.sleep(0.01)
+    assert taken >= MUCH
+    assert time.monotonic() - begun > 3 * HASTY.reading_seconds, "longer than an answer may lie"

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from engross.surfaces.answering import WHOLE, all_headers, send_parts
+from engross.surfaces.answering import WHOLE, all_headers, send_parts, take_whole
 from engross.surfaces.heads import Header, Usual
 
 STEERING = frozenset({b"connection", b"transfer-encoding"})
@@ -59,6 +59,7 @@ class Exchange(RequestResponseCycle):
     def __init__(self, wire: HttpToolsProtocol, scope: Scope) -> None:
         # As uvicorn makes its own, with a dozen arguments.
         self.scope: Any = scope
+        take_whole(scope, self)
         self.transport = wire.transport
         self.flow = wire.flow
         self.logger = wire.logger
@@ -68,7 +69,8 @@ class Exchange(RequestResponseCycle):
         self.on_response = wire.on_response_complete
         self.disconnected = False
         self.keep_alive = scope["http_version"] != "1.0" and wire.parser.should_keep_alive()
-        self.waiting_for_100_continue = wire.expect_100_continue
+        # Who speaks HTTP/1.0 would take it for the answer.
+        self.waiting_for_100_continue = wire.expect_100_continue and scope["http_version"] != "1.0"
         self.body = bytearray()
         self.more_body = True
         self.response_started = False

@@ -194,10 +194,10 @@ class Guard:
         """The office closes, and this took too long, or was a stream that has no end of its own."""
         if answering.task is not None:
             answering.task.uncancel()
-        if answering.started:
-            await answering.end()
-        else:
+        if answering.take_back():
             await self._turn_away(scope, answering, Failed(codes.TIMEOUT, data={"outcome": "unknown"}))
+        else:
+            await answering.end()
 
     def _headers(self, scope: Scope, answer: Reply) -> dict[str, str]:
         if answer.code in (codes.AUTH_REQUIRED, codes.AUTH_INVALID):

@@ -14,14 +14,13 @@ from typing import Any, ClassVar, NamedTuple, cast
 from urllib.parse import unquote
 
 import orjson
-from httptools import HttpParserError, HttpParserUpgrade, parse_url
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser, parse_url
 from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from engross.replies import Reply, Trace, codes, http, reply
-from engross.surfaces.answering import take_whole
 from engross.surfaces.arrived import note_body
 from engross.surfaces.heads import as_lines
 
@@ -29,6 +28,10 @@ from .exchange import Exchange
 
 MOST_WRAPPING = 8
 """A body that comes byte by byte has five times as much around it."""
+MOST_WAITING = 16
+"""So many requests may wait behind another on their connection before no more bytes are looked at."""
+MOST_AT_ONCE = 16_384
+"""In bytes: so many are looked at before that is asked again."""
 ASGI = {"version": "3.0", "spec_version": "2.3"}
 CANCELLED_BY_LEAVING = ("/mcp",)
 """Where a client that closes its side takes its request back. MCP has no other way to say so over HTTP."""
@@ -77,6 +80,8 @@ class Wire(HttpToolsProtocol):
         self._body_size = 0
         self._arrived = 0
         self._body_begun = 0.0
+        self._left = b""
+        """What arrived and is not looked at yet, since enough requests wait already."""
         self._refused = False
         self._answered: RequestResponseCycle | None = None
 
@@ -98,9 +103,20 @@ class Wire(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Take in some bytes, as far as there is room for requests to wait."""
+        data = self._left + data if self._left else data
+        for start in range(0, len(data), MOST_AT_ONCE):
+            if self._refused or self.transport.is_closing():
+                return
+            if len(self.pipeline) >= MOST_WAITING:
+                self._left = data[start:]
+                self.flow.pause_reading()
+                return
+            self._take_some(data[start : start + MOST_AT_ONCE])
+        self._left = b""
+
+    def _take_some(self, data: bytes) -> None:
         """Take in some bytes, and start a clock if they end in the middle of something."""
-        if self._refused:
-            return
         if self._in_body:
             self._arrived += len(data)
         else:
@@ -194,7 +210,6 @@ class Wire(HttpToolsProtocol):
         if self.transport.is_closing():
             self._wait_for_reader()
             return
-        self.flow.resume_reading()
         if self.pipeline:
             self._start_asgi_task(*self.pipeline.pop())
             if self._in_body:
@@ -205,6 +220,11 @@ class Wire(HttpToolsProtocol):
             self._wait(self.patience.lingering_seconds, self.transport.abort)
         else:
             self._begin_to_idle()
+        if self._left:
+            self.data_received(b"")
+        # Else each answer would let in far more requests than it makes room for.
+        if not self.pipeline:
+            self.flow.resume_reading()
 
     def shutdown(self) -> None:
         """The server ends: a connection that only lingers is dropped."""
@@ -234,7 +254,7 @@ class Wire(HttpToolsProtocol):
         """What applications learn of a request."""
         address = parse_url(self.url)
         path: str = address.path.decode("ascii")
-        scope = {
+        return {
             "type": "http",
             "asgi": ASGI,
             "http_version": self.parser.get_http_version(),
@@ -249,8 +269,6 @@ class Wire(HttpToolsProtocol):
             "headers": self.headers,
             "state": self.app_state.copy(),
         }
-        take_whole(scope)
-        return scope
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._answered = cycle
@@ -268,8 +286,10 @@ class Wire(HttpToolsProtocol):
                     self.parser.feed_data(rest)
                     return
                 except HttpParserUpgrade as wish:
-                    rest = memoryview(rest)[wish.args[0] :]
-                    self.parser.feed_data(self._head_in_http())
+                    rest, head = memoryview(rest)[wish.args[0] :], self._head_in_http()
+                    # A parser that saw a last request looks at nothing any more.
+                    self.parser = _parser_for(self)
+                    self.parser.feed_data(head)
         except HttpParserError:
             self.logger.warning("Invalid HTTP request received.")
             self.send_400_response("")
@@ -313,8 +333,17 @@ class Wire(HttpToolsProtocol):
     def _wait_for_reader(self) -> None:
         """A connection that is closed stays until all is sent, however little that is, and so needs an end as well."""
         self._stop_waiting_for_reader()
-        if self.transport.get_write_buffer_size():
-            self._reading_timer = self.loop.call_later(self.patience.reading_seconds, self.transport.abort)
+        unread = self.transport.get_write_buffer_size()
+        if unread:
+            self._reading_timer = self.loop.call_later(self.patience.reading_seconds, self._end_unread, unread)
+
+    def _end_unread(self, before: int) -> None:
+        """Who reads slowly has read something since."""
+        self._reading_timer = None
+        if self.transport.get_write_buffer_size() < before:
+            self._wait_for_reader()
+        else:
+            self.transport.abort()
 
     def _stop_waiting_for_reader(self) -> None:
         if self._reading_timer is not None:
@@ -372,6 +401,13 @@ class Wire(HttpToolsProtocol):
         # client has read our answer, which would then be lost.
         self._stop_waiting()
         self._wait(self.patience.lingering_seconds, self.transport.abort)
+
+
+def _parser_for(wire: Wire) -> HttpRequestParser:
+    """A parser as uvicorn makes it."""
+    parser = HttpRequestParser(wire)
+    parser.set_dangerous_leniencies(lenient_data_after_close=True)
+    return parser
 
 
 def _on_the_wire(answer: Reply) -> bytes:
