@@ -292,6 +292,12 @@ def test_a_name_is_that_of_a_file_and_of_no_folder(barn: House, name: str) -> No
         assert kept.json()["blob"]["name"] == name
 
 
+def test_a_name_that_is_none_is_answered_with_what_a_name_may_be(barn: House) -> None:
+    (error,) = upload(barn, params={"name": "../x"}).json()["errors"]
+    assert "slash" in error["details"]["expected"]
+    assert "^" not in error["details"]["expected"]
+
+
 def test_a_kind_that_nobody_told_is_any_kind(barn: House) -> None:
     kept = upload(barn, headers={"Content-Type": "application/x-www-form-urlencoded"}).json()["blob"]
     assert (kept["media_type"], kept["name"]) == ("application/octet-stream", "file")
