@@ -14,11 +14,22 @@ import pytest
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES
 from tests.bed.served import Served
+from tests.declared.papers import WORDS, written
 from tests.declared.upstream import Upstream
 from tests.declared.warehouse import SECRET, Mcp, furnished, stocked
 from tests.surfaces.cli.shell import Shell
 
 SHELF = EXAMPLES / "04-the-whole.py"
+REHEARSED = """\
+  exposes:
+    - type: rest
+      namespace: words-rest
+      resources:
+        greeting:
+          path: "/greeting"
+          operations:
+            greet: { ref: words.greet, method: GET }
+"""
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +250,12 @@ class TestRest:
         before = len(erp.asked)
         assert rest.post("/stock-rest/items?dry_run=true", json={"sku": "E"}).status_code == 200
         assert len(erp.asked) == before
+
+    def test_an_input_called_dry_run_stays_the_flows_own(self, tmp_path: Path) -> None:
+        paper = written(tmp_path, WORDS.replace("name", "dry_run") + REHEARSED)
+        with Served(tmp_path / "office", capabilities=[str(paper)]) as served, served.client(served.owner) as client:
+            told = client.get("/words-rest/greeting", params={"dry_run": "Ada"}).json()
+        assert told["greeting"] == "Hello, Ada"
 
     def test_an_input_may_be_a_constant_a_header_a_cookie_or_lie_deep_in_the_body(
         self, rest: httpx2.Client, erp: Upstream

@@ -104,6 +104,14 @@ def test_one_character_is_expected_in_the_singular_and_two_are_not() -> None:
         assert (only_issue({"title": given}).details or {})["expected"] == expected
 
 
+def test_a_pattern_that_is_too_long_to_be_shown_is_told_by_the_fields_description() -> None:
+    for pattern, is_shown in (("^[a-z]+$", True), (f"^({'|'.join('abcdefghij' * 9)})$", False)):
+        rule = {"type": "string", "description": "One small letter.", "pattern": pattern}
+        (issue,) = Checker({"type": "object", "properties": {"field": rule}}).check({"field": "X"})
+        expected = (issue.details or {})["expected"]
+        assert ("^" in expected, "One small letter" in expected) == (is_shown, not is_shown)
+
+
 @pytest.mark.parametrize(("wrong", "pointer", "rule", "limit"), RULES, ids=lambda value: str(value)[:30])
 def test_each_rule_has_its_issue(wrong: dict[str, Any], pointer: str, rule: str, limit: object) -> None:
     issue = only_issue({"title": "Emma", **wrong})

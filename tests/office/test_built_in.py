@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engross.flows import Aggregate, NoArguments
+from engross.flows import Aggregate, FlowDefinitionError, NoArguments
 from engross.governance import Knobs
 from engross.office import Settings
 from engross.office.built_in import DOMAINS, Surroundings, built_in
-from engross.office.capabilities import catalogue_of
+from engross.office.capabilities import catalogue_of, open_office
 from engross.replies import Failed, codes, reply_of
 from engross.store import Blobs
 from engross.surfaces.client import Client, connect
@@ -106,10 +106,48 @@ def test_a_domain_whose_tables_may_not_be_made_says_so_and_the_rest_goes_on(offi
     assert curator.call("shelf.add-book", {"title": "Emma"}).ok
 
 
-def test_an_aggregate_of_ones_own_takes_the_place_of_a_domain(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sorted(DOMAINS))
+def test_an_aggregate_with_the_name_of_a_domain_is_refused_on_opening(name: str, tmp_path: Path) -> None:
+    with pytest.raises(Failed) as refused:
+        connect(tmp_path, Aggregate(name, "My own"), domains=EVERY)
+    told = reply_of(refused.value)
+    assert (told.code, told.data["namespace"]) == (codes.CONFIG_INVALID, name)
+    assert "domains" in told.data["hint"]
+    with connect(tmp_path, domains=EVERY) as client:
+        assert set(DOMAINS) < set(client.office.catalogue.namespaces)
+
+
+def test_a_capability_with_the_name_of_a_domain_is_refused_on_opening_and_on_looking(tmp_path: Path) -> None:
+    file = tmp_path / "memory.py"
+    file.write_text('from engross.flows import Aggregate\nown = Aggregate("memory", "My own")\n')
+    settings = Settings(data=tmp_path / "office", domains=EVERY, capabilities=(file,))
+    for look in (open_office, catalogue_of):
+        with pytest.raises(Failed) as refused:
+            look(settings)
+        assert reply_of(refused.value).data["namespace"] == "memory"
+
+
+def test_a_name_of_a_domain_that_is_left_out_is_free(tmp_path: Path) -> None:
     own = Aggregate("architecture", "My own")
+    with connect(tmp_path, own, domains="memory,documents") as client:
+        assert client.office.catalogue.aggregate("architecture") is own
+
+
+def test_a_domain_that_somebody_made_takes_its_own_place(tmp_path: Path) -> None:
+    from engross.domains.architecture import architecture
+
+    own = architecture()
     with connect(tmp_path, own, domains=EVERY) as client:
         assert client.office.catalogue.aggregate("architecture") is own
+        assert client.architecture.create_element(**ORDERS).ok
+
+
+def test_nobody_takes_the_name_of_a_domain_while_the_office_is_open(tmp_path: Path) -> None:
+    with connect(tmp_path, Aggregate("pages", "Pages"), domains=EVERY) as client:
+        with pytest.raises(FlowDefinitionError):
+            client.office.catalogue.replace({"pages"}, [Aggregate("memory", "My own")])
+        assert client.office.catalogue.aggregate("memory") is not None
+        assert client.office.catalogue.aggregate("pages") is not None
 
 
 def test_a_tool_that_is_called_like_one_of_a_domain_is_refused_on_opening(tmp_path: Path) -> None:

@@ -20,10 +20,8 @@ class Catalogue:
     """Whatever is ambiguous or dangling is refused when it is built."""
 
     def __init__(self, aggregates: Iterable[Aggregate], later: Iterable[Later] = ()) -> None:
-        """An aggregate that is given takes the place of a later one of its name."""
         given = tuple(aggregates)
-        taken = {aggregate.namespace for aggregate in given}
-        self._later = {one.namespace: one for one in later if one.namespace not in taken}
+        self._later = {one.namespace: one for one in later}
         self._welcome: Callable[[Aggregate], None] | None = None
         self._joining = RLock()
         self._hearing: dict[object, Callable[[], None]] = {}

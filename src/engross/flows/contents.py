@@ -29,6 +29,11 @@ class Later(NamedTuple):
     is_owned: bool = False
     """Whether its facts belong to single users."""
 
+    def is_made(self, aggregate: Aggregate) -> bool:
+        """Is this the aggregate that is to come, made by somebody already? One that only has its name lacks tools."""
+        offered = {exposure.tool for exposure in aggregate.exposures}
+        return aggregate.namespace == self.namespace and offered.issuperset(self.tools)
+
     @property
     def shapes(self) -> Iterator[str]:
         """The addresses of its resources, as far as they tell one from another."""
@@ -48,7 +53,7 @@ class Contents:
         self.routes = tuple(route for aggregate in self.aggregates for route in aggregate.routes)
         self.skills = tuple(skill for aggregate in self.aggregates for skill in aggregate.skills)
         complaints = [
-            *_repeated("namespace", (aggregate.namespace for aggregate in self.aggregates)),
+            *_repeated("namespace", self._namespaces(), (one.namespace for one in later)),
             *_repeated("tool", (exposure.tool for exposure in exposures), *(one.tools for one in later)),
             *chain.from_iterable(_upcasting_gaps(aggregate) for aggregate in self.aggregates),
             *(complaint for exposure in exposures if (complaint := self._dangling(exposure))),
@@ -66,6 +71,9 @@ class Contents:
         self.resources = tuple(sorted(resources, key=lambda one: (one.is_template, -one.address.literal)))
         for aggregate in self.aggregates:
             aggregate.seal()
+
+    def _namespaces(self) -> Iterator[str]:
+        return (aggregate.namespace for aggregate in self.aggregates)
 
     def _lost_routes(self) -> Iterator[Route]:
         return (route for route in self.routes if route.ref not in self.flows)

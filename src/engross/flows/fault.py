@@ -71,7 +71,7 @@ def unknown(fault: Fault, allowed: Iterable[str], present: Iterable[str], forbid
 
 def misfit(fault: Fault, value: object, schema: Mapping[str, Any], sample: object = None) -> Issue:
     """A value that its schema does not accept; with one that it would, where one is known."""
-    expected = _EXPECTED.get(fault.keyword, _as_described)(fault.bound)
+    expected = _in_words(fault, schema) or _EXPECTED.get(fault.keyword, _as_described)(fault.bound)
     details = {
         "rule": fault.keyword,
         "expected": expected,
@@ -113,6 +113,14 @@ def _received(value: object) -> dict[str, Any]:
 def _description(schema: Mapping[str, Any]) -> dict[str, str]:
     description = schema.get("description")
     return {"description": description[:200]} if isinstance(description, str) else {}
+
+
+def _in_words(fault: Fault, schema: Mapping[str, Any]) -> str | None:
+    """What a pattern asks for, as its field is described, if the pattern itself is too long to be shown."""
+    described = _description(schema).get("description")
+    if fault.keyword != "pattern" or described is None or len(str(fault.bound)) <= LONGEST_SHOWN:
+        return None
+    return f"as described ({described.rstrip('.')})"
 
 
 def _allowed_values(options: Iterable[Any], value: object) -> dict[str, Any] | None:

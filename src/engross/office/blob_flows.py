@@ -64,7 +64,8 @@ FILE_NAME = rf"^([^.{_ELSE}[^{_ELSE}*|\.[^.{_ELSE}[^{_ELSE}*|\.\.[^{_ELSE}+)$"
 ContentHash = Annotated[str, Described("The SHA-256 of the bytes, in hex.", pattern="^[0-9a-f]{64}$")]
 Size = Annotated[int, Described("How many bytes there are.", minimum=0)]
 MediaType = Annotated[str, Described("What kind of file it is.", maxLength=127, pattern=MEDIA_TYPE)]
-FileName = Annotated[str, Described("The file's name, without folders.", minLength=1, maxLength=255, pattern=FILE_NAME)]
+NAMED = "The file's name: no slash, backslash or control character, and not just one dot or two."
+FileName = Annotated[str, Described(NAMED, minLength=1, maxLength=255, pattern=FILE_NAME)]
 
 
 class KeepBlob(TypedDict):

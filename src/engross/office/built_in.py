@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -41,9 +41,27 @@ class Domain(NamedTuple):
         return Later(name, partial(self.make, around), self.tools, self.prompts, self.addresses, self.is_owned)
 
 
-def built_in(around: Surroundings) -> list[Later]:
-    """The domains that the settings name, none of them made yet."""
-    return [DOMAINS[name].later(name, around) for name in chosen_domains(around.settings)]
+def built_in(around: Surroundings, given: Iterable[Aggregate] = ()) -> list[Later]:
+    """The domains that the settings name, none of them made yet, without those that are given ready-made.
+
+    Whatever else has the name of one is refused: the facts of the one would be told to the other.
+    """
+    by_name = {aggregate.namespace: aggregate for aggregate in given}
+    later = [DOMAINS[name].later(name, around) for name in chosen_domains(around.settings)]
+    return [one for one in later if not _is_there(one, by_name.get(one.namespace))]
+
+
+def _is_there(later: Later, given: Aggregate | None) -> bool:
+    if given is None:
+        return False
+    if not later.is_made(given):
+        told = {
+            "namespace": given.namespace,
+            "problem": f"the namespace {given.namespace} is that of a built-in domain",
+            "hint": f"Choose another name, or leave {given.namespace} out of the setting domains.",
+        }
+        raise Failed(codes.CONFIG_INVALID, {"setting": "capabilities"}, data=told)
+    return True
 
 
 def chosen_domains(settings: Settings) -> list[str]:

@@ -74,7 +74,8 @@ def catalogue_of(settings: Settings) -> Catalogue:
 
 def _catalogue(settings: Settings, found: Iterable[Aggregate]) -> Catalogue:
     own = own_aggregates(Trust.of(settings), _no_office, _no_office)
-    return Catalogue((*own, *found), built_in(_surroundings(settings)))
+    given = (*own, *found)
+    return Catalogue(given, built_in(_surroundings(settings), given))
 
 
 def _surroundings(settings: Settings) -> Surroundings:

@@ -73,7 +73,8 @@ class Office:
         trust = Trust.of(settings)
         knobs = read_knobs(settings)
         given = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
-        self.catalogue = Catalogue(given, built_in(Surroundings(settings, knobs, self.blobs, settings.schema_folder)))
+        around = Surroundings(settings, knobs, self.blobs, settings.schema_folder)
+        self.catalogue = Catalogue(given, built_in(around, given))
         present = self.catalogue.present
         self._key = OfficeKey.at(folder / "keys" / "office.key")
         self._vouching = Vouching(self._key.secret("upload"))

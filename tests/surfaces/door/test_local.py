@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import stat
 import threading
 from pathlib import Path
@@ -16,6 +17,7 @@ from engross.replies import Denied, Invalid, codes
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.surfaces.door.visits import ada, admit, make_token, outcome, text
+from tools.docs import ROOT
 
 USER = pwd.getpwuid(os.geteuid()).pw_name
 
@@ -26,6 +28,13 @@ def files(client: Client) -> LocalTokens:
 
 def read(path: Path) -> str:
     return path.read_text().strip()
+
+
+def test_the_page_shows_a_caller_with_all_that_is_printed() -> None:
+    page = (ROOT / "docs" / "door.md").read_text("utf-8")
+    (shown,) = (line for line in page.splitlines() if line.startswith("Caller("))
+    printed = repr(Caller("main", Principal("agent:root", "agent", frozenset({"agent"})), "tok_x"))
+    assert re.sub(r"tok_[^']*", "tok_x", shown) == printed
 
 
 def test_the_first_run_makes_a_token_for_the_owner_and_one_for_their_agent(offices: Offices, curator: Client) -> None:

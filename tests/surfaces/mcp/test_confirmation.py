@@ -45,7 +45,10 @@ class Person:
 
 
 YES = ("accept", {"confirm": True})
-NO = [("decline", None), ("cancel", None), ("accept", {"confirm": False})]
+NO: list[tuple[str, dict[str, Any] | None]] = [
+    *(("decline", None), ("cancel", None), ("accept", {"confirm": False})),
+    *(("accept", {"confirm": "maybe"}), ("accept", {"confirm": "true"}), ("accept", {}), ("accept", None)),
+]
 
 
 def titles(client: Client) -> list[str]:

@@ -23,6 +23,12 @@ class Everything(TypedDict):
     anything: NotRequired[Annotated[dict[str, Any], Described("An object.")]]
 
 
+class Rehearsed(TypedDict):
+    """A field that is called like what steers a call."""
+
+    dry_run: Annotated[bool, Described("Whether to rehearse.")]
+
+
 class Seen(TypedDict):
     """What arrived."""
 
@@ -32,6 +38,12 @@ class Seen(TypedDict):
 @odds.read(controls=())
 def show(reader: Reader, arguments: Everything) -> Seen:
     """Show what arrived. <script>alert("docs")</script>"""
+    return {"seen": dict(arguments)}
+
+
+@odds.read(controls=())
+def rehearse(reader: Reader, arguments: Rehearsed) -> Seen:
+    """Show that it was to be a rehearsal."""
     return {"seen": dict(arguments)}
 
 

@@ -208,7 +208,7 @@ def test_a_query_is_read_by_the_published_schema(odd_house: House, query: str, s
         ("text=a&text=b", "/text"),
         ("colour=red", "/colour"),
         ("tenant=other", "/tenant"),
-        ("dry_run=true", "/dry_run"),
+        ("dry_run=maybe", "/dry_run"),
     ],
 )
 def test_what_does_not_fit_in_a_query_is_pointed_at(odd_house: House, query: str, pointer: str) -> None:
@@ -356,6 +356,25 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(house: House, how: di
     assert answer.json()["would"]["mode"] == "direct"
     assert "etag" not in answer.headers
     assert titles(house) == []
+
+
+@pytest.mark.parametrize("how", ["true", "false"])
+def test_a_read_can_be_asked_for_a_dry_run_in_the_query_as_in_the_header(
+    odd_house: House, requests_seen: list[Request], how: str
+) -> None:
+    requests_seen.clear()
+    asked = odd_house.get("/v1/odds/show", params={"text": "a", "dry_run": how})
+    told = odd_house.get("/v1/odds/show", params={"text": "a"}, headers={"Engross-Dry-Run": how})
+    assert asked.status_code == told.status_code == 200
+    assert asked.json()["seen"] == told.json()["seen"] == {"text": "a"}
+    assert [request.dry_run for request in requests_seen] == [how == "true"] * 2
+
+
+def test_an_argument_called_dry_run_stays_the_flows_own(odd_house: House, requests_seen: list[Request]) -> None:
+    requests_seen.clear()
+    answer = odd_house.get("/v1/odds/rehearse?dry_run=true")
+    assert answer.json()["seen"] == {"dry_run": True}
+    assert [request.dry_run for request in requests_seen] == [False]
 
 
 def test_dry_run_may_also_say_no(house: House) -> None:

@@ -148,6 +148,31 @@ def test_a_dry_run_of_an_upload_takes_nothing_in(house: House) -> None:
     assert fetch(house).status_code == 404
 
 
+@pytest.mark.parametrize("how", [{}, {"headers": {"Idempotency-Key": "rehearsed-upload"}}])
+def test_a_dry_run_of_an_upload_tells_what_was_sent_and_makes_nothing_up(house: House, how: dict[str, Any]) -> None:
+    tried = upload(house, params={"name": "hello.txt", "dry_run": "true"}, **how)
+    told = tried.json()
+    shown = told["answer"]["blob"]
+    assert (shown["content_hash"], shown["size"], shown["name"]) == (HASH, len(HELLO), "hello.txt")
+    assert told["normalized"]["content_hash"] == HASH
+    assert "upload_token" not in tried.text
+    assert "0" * 64 not in tried.text
+    assert upload(house, params={"name": "hello.txt"}, **how).status_code == 201
+    assert house.call("record.get-blob", {"content_hash": HASH}).json()["blob"]["name"] == "hello.txt"
+
+
+def test_a_dry_run_of_bytes_that_are_there_already_changes_nothing(house: House) -> None:
+    kept = upload(house, params={"name": "one.txt"}).json()["blob"]
+    tried = upload(house, params={"name": "two.txt", "dry_run": "true"}).json()
+    assert (tried["would"]["mode"], tried["answer"]["blob"]) == ("unchanged", kept)
+    assert on_disk(house) == [HASH]
+
+
+def test_a_dry_run_of_other_bytes_than_were_announced_is_refused(barn: House) -> None:
+    answer = upload(barn, params={"sha256": "1" * 64, "dry_run": "true"})
+    assert (answer.status_code, code_of(answer)) == (422, codes.DIGEST_MISMATCH)
+
+
 # --- who may
 
 
@@ -290,6 +315,12 @@ def test_a_name_is_that_of_a_file_and_of_no_folder(barn: House, name: str) -> No
         assert kept.status_code == 400
     else:
         assert kept.json()["blob"]["name"] == name
+
+
+def test_a_name_that_is_none_is_answered_with_what_a_name_may_be(barn: House) -> None:
+    (error,) = upload(barn, params={"name": "../x"}).json()["errors"]
+    assert "slash" in error["details"]["expected"]
+    assert "^" not in error["details"]["expected"]
 
 
 def test_a_kind_that_nobody_told_is_any_kind(barn: House) -> None:

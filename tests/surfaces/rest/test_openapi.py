@@ -134,6 +134,12 @@ def test_headers_stand_for_arguments_where_the_flow_has_them(document: Any) -> N
     assert not {"idempotencyKey", "ifMatch"} & headers("/v1/odds/touch")
 
 
+def test_a_read_has_a_dry_run_in_its_query_once(document: Any) -> None:
+    for path, name in (("/v1/odds/show", "$ref"), ("/v1/odds/rehearse", "name")):
+        fields = [one for one in document["paths"][path]["get"]["parameters"] if "dry" in str(one.values())]
+        assert [next(iter(one)) for one in fields] == [name]
+
+
 def test_the_fields_of_a_query_are_those_of_the_body(place: House, document: Any) -> None:
     fields = [one for one in document["paths"]["/v1/odds/show"]["get"]["parameters"] if one.get("in") == "query"]
     assert [one["name"] for one in fields] == list(place.office.catalogue.flow("odds.show").published["properties"])

@@ -32,9 +32,11 @@ def confirmation(asked: Reply, title: str) -> Question:
 
 
 def said(state: State) -> bool | None:
-    """What the person said when they were asked; None if they were not, or gave no answer."""
-    answer = state.answer(NAME, Question.form("", FORM)) if state.token is not None else None
-    return None if answer is None else says_yes(answer)
+    """What the person said when they were asked; None if they were not, or gave no answer. What is no answer is no."""
+    if state.token is None or not state.has(NAME):
+        return None
+    answer = state.answer(NAME, Question.form("", FORM))
+    return answer is not None and says_yes(answer)
 
 
 def says_yes(answer: Mapping[str, Any]) -> bool:

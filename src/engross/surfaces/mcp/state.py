@@ -32,6 +32,10 @@ class State:
         }
         return cls({**kept.get("answers", {}), **latest}, kept.get("token"))
 
+    def has(self, name: str) -> bool:
+        """Did the client send anything to this question?"""
+        return name in self._answers
+
     def answer(self, name: str, question: Question) -> Mapping[str, Any] | None:
         """The answer to a question; None if there is none that fits it."""
         answer: Mapping[str, Any] | None = self._answers.get(name)

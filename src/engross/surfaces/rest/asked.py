@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from math import isfinite
 from typing import Any, NoReturn
 from urllib.parse import parse_qsl
@@ -118,8 +119,10 @@ class Asked:
         return said
 
 
-def take_dry_run(fields: Fields, options: dict[str, Any]) -> Fields:
-    """The fields without `dry_run`, which goes to the options."""
+def take_dry_run(fields: Fields, options: dict[str, Any], own: Container[str] = ()) -> Fields:
+    """The fields without `dry_run`, which goes to the options, unless it is an argument of the flow's own."""
+    if DRY_RUN in own:
+        return fields
     rest = [field for field in fields if field[0] != DRY_RUN]
     for name, text in fields:
         if name == DRY_RUN:

@@ -2,6 +2,7 @@
 
 That a file came in is a write like any other, and goes through the pipeline as the flow `record.keep-blob`: once as a
 dry run before the bytes are let in, so that whoever may not write is refused first, and once when they are all there.
+Of a dry run that the client asked for, the bytes are let in as well, to be hashed, and are not kept.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from urllib.parse import quote
 from starlette.types import Receive, Scope, Send
 
 from engross.calls import Caller
-from engross.replies import Coded, Invalid, Reply, codes, record_crash
+from engross.replies import Coded, Invalid, Reply, codes, record_crash, reply
 from engross.surfaces.desk import Desk
 from engross.surfaces.heads import NOSNIFF, Header
 
@@ -106,12 +107,13 @@ class Uploads:
         # The key stands for a file that is not here yet: it can be looked at, and not be looked up.
         self._keep.check({**arguments, **file.key})
         rehearsed = await self._desk.call(caller, KEEP, arguments, "rest", dry_run=True, **asked.trace)
-        if not rehearsed.ok or options.get("dry_run", False):
+        if not rehearsed.ok:
             return rehearsed
-        return await self._taken_in(caller, asked, receive, file, rehearsed.traceparent)
+        options = {**options, **asked.trace, "traceparent": rehearsed.traceparent}
+        return await self._taken_in(caller, asked, receive, file, options)
 
     async def _taken_in(
-        self, caller: Caller, asked: Asked, receive: Receive, file: Announced, traceparent: str | None
+        self, caller: Caller, asked: Asked, receive: Receive, file: Announced, options: Mapping[str, Any]
     ) -> Reply:
         settings = self._settings
         with await in_thread(self._office.blobs(caller.tenant).arriving) as arriving:
@@ -127,12 +129,12 @@ class Uploads:
                 raise Invalid(codes.DIGEST_MISMATCH, details=details)
             token = self._office.vouch(caller.tenant, arriving.digest, arriving.size)
             arguments = {**file.arguments(arriving.digest, arriving.size, token), **file.key}
-            options = {**asked.trace, "traceparent": traceparent}
-            if file.key:
+            is_rehearsal = options.get("dry_run", False)
+            if file.key or is_rehearsal:
                 # Only now is it known whether the key was used for another file; then this one is not kept at all.
-                rehearsed = await self._desk.call(caller, KEEP, arguments, "rest", dry_run=True, **options)
-                if not rehearsed.ok:
-                    return rehearsed
+                rehearsed = await self._desk.call(caller, KEEP, arguments, "rest", **{**options, "dry_run": True})
+                if is_rehearsal or not rehearsed.ok:
+                    return _without_token(rehearsed)
             await in_thread(arriving.keep)
         return await self._desk.call(caller, KEEP, arguments, "rest", **options)
 
@@ -146,6 +148,17 @@ class Uploads:
             "location": f"{self._base}{ADDRESS}/{blob['content_hash']}",
             "etag": _tag(blob),
         }
+
+
+def _without_token(rehearsed: Reply) -> Reply:
+    """What a dry run answers. The token is ours alone: whoever had it would need no upload."""
+    told = rehearsed.data.get("normalized")
+    if told is None:
+        return rehearsed
+    normalized = {name: value for name, value in told.items() if name != "upload_token"}
+    shown = reply(rehearsed.code, rehearsed.params, {**rehearsed.data, "normalized": normalized})
+    assert rehearsed.trace is not None
+    return shown.traced(rehearsed.trace, rehearsed.tool, rehearsed.duration_ms)
 
 
 class Downloads:

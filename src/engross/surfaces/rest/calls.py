@@ -92,7 +92,8 @@ class Calls:
 
     async def _arguments(self, asked: Asked, flow: Flow, receive: Receive, options: dict[str, Any]) -> Any:
         if asked.method in READING:
-            arguments: Any = from_query(asked.fields, flow.published)
+            own = flow.published["properties"]
+            arguments: Any = from_query(take_dry_run(asked.fields, options, own), flow.published)
         else:
             if fields := asked.fields:
                 refuse_fields(take_dry_run(fields, options))

@@ -137,8 +137,8 @@ class Exposed(Calls):
         """The arguments that a request carries, each where its field says."""
         schema: Mapping[str, Any] = flow.published["properties"]
         fields = route.fields_for(flow.own_fields)
-        query = take_dry_run(asked.fields, options)
         in_query = {field.name for field in fields if field.where == "query" and not field.fixed}
+        query = take_dry_run(asked.fields, options, in_query)
         arguments: dict[str, Any] = from_query([one for one in query if one[0] in in_query], flow.published)
         rest = [one for one in query if one[0] not in in_query]
         if asked.method in WITHOUT_BODY:

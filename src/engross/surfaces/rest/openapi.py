@@ -13,6 +13,7 @@ from engross.replies.envelopes import DIALECTS, JSON, REPLY_JSON
 from engross.surfaces.desk import Desk
 
 from .arguments import KEY, VERSION
+from .asked import DRY_RUN
 from .components import FAILURES, REF, Json, components, header, parameter, schema
 from .exposed_paths import exposed_paths, exposed_tags
 
@@ -141,9 +142,11 @@ def _posted(flow: Flow) -> Json:
 
 def _queried(flow: Flow) -> Json:
     needed = flow.published.get("required", ())
-    fields = [_field(name, shape, name in needed) for name, shape in flow.published["properties"].items()]
+    shapes = flow.published["properties"]
+    fields = [_field(name, shape, name in needed) for name, shape in shapes.items()]
+    steering = (*CALLING, "ifNoneMatch", *(() if DRY_RUN in shapes else ("dryRun",)))
     return {
-        "parameters": [*(parameter(name) for name in (*CALLING, "ifNoneMatch")), *fields],
+        "parameters": [*(parameter(name) for name in steering), *fields],
         "responses": {**_responses(flow, READ), "304": _unchanged()},
     }
 
