@@ -74,3 +74,29 @@ def test_the_token_of_a_caller_is_no_setting_and_no_mistake(monkeypatch: pytest.
     before = Settings.from_environment()
     monkeypatch.setenv("ENGROSS_TOKEN", "egr_x")
     assert Settings.from_environment() == before
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        *("foo", "office.db", "host=db password=secret", "mysql://u:secret@x/y", "Postgresql://u:secret@x/y", ""),
+        *("postgresql:/x", "localhost:5432/office", " postgresql://x"),
+    ],
+)
+@pytest.mark.parametrize("is_given", [True, False], ids=["given", "in the environment"])
+def test_a_store_that_is_no_postgresql_address_is_refused_and_what_was_given_is_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, store: str, is_given: bool
+) -> None:
+    if not is_given:
+        monkeypatch.setenv("ENGROSS_STORE", store)
+    with pytest.raises(Failed) as raised:
+        Settings.from_environment(store=store if is_given else None)
+    assert (raised.value.code, raised.value.params) == (codes.CONFIG_INVALID, {"setting": "store"})
+    assert raised.value.data is not None
+    assert "postgresql://" in raised.value.data["hint"]
+    assert "secret" not in str(raised.value.data)
+
+
+@pytest.mark.parametrize("store", ["postgresql://u:p@x:5432/office", "postgres:///office"])
+def test_a_postgresql_address_is_where_the_rows_are(store: str) -> None:
+    assert Settings.from_environment(store=store).location == store

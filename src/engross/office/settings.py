@@ -11,6 +11,7 @@ from typing import Any
 from engross.flows import nearest
 from engross.plainfile import stands_at
 from engross.replies import Failed, codes
+from engross.store.opening import is_postgres
 
 PREFIX = "ENGROSS_"
 LETTERS_PER_SLIP = 3
@@ -20,6 +21,11 @@ NO_FOLDER = "it begins like an address"
 WHERE_ADDRESSES_GO = (
     "An office that runs elsewhere is reached by http:// or https://, on the command line with --url; "
     "a database is named by the setting store."
+)
+NO_DATABASE = "it is not the address of a PostgreSQL database"
+WHERE_ROWS_GO = (
+    "Give it as postgresql://user:password@host:5432/database. "
+    "Without the setting, the rows are in the data folder; the setting data names another one."
 )
 FILES = "tuple[Path, ...]"
 """A setting that names several files. In the environment they are separated as in PATH."""
@@ -34,7 +40,7 @@ class Settings:
     data: Path = Path("engross-data")
     """The office's folder: its key, blobs, logs, policies and, unless `store` says otherwise, its database."""
     store: str | None = None
-    """The address of a PostgreSQL database to use instead of the SQLite file in the data folder."""
+    """The address of a PostgreSQL database (`postgresql://…`) to use instead of the SQLite file in the data folder."""
     redis: str | None = None
     """The address of a Redis server for the adapter cache and rate limits."""
     policies: Path | None = None
@@ -146,6 +152,9 @@ class Settings:
                 raise _invalid(name, expected="a number above 0")
         if "data" in found and _begins_like_an_address(found["data"]):
             raise _invalid("data", problem=NO_FOLDER, hint=WHERE_ADDRESSES_GO)
+        if "store" in found and not is_postgres(found["store"]):
+            # What was given is not told: it may hold a password.
+            raise _invalid("store", problem=NO_DATABASE, hint=WHERE_ROWS_GO)
         return cls(**found)
 
     @property
