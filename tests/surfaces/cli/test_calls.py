@@ -253,3 +253,15 @@ def test_a_remote_office_that_cannot_be_reached_is_an_error(tmp_path: Path) -> N
         assert (done.code, done.key) == (4, "OFFICE_UNREACHABLE")
     assert run("flows", "--url", "office.example").code == 2
     assert run("flows", "--token", "x").code == 2
+    assert run("flows", "--token", "").code == 2
+    assert run("flows", "--url", "").code == 2
+
+
+def test_an_empty_token_is_none_whatever_the_environment_holds(served: Served) -> None:
+    held = {"ENGROSS_TOKEN": served.owner}
+    there = ("--url", served.url, "--json")
+    for words in (("facts",), ("shelf", "list-books")):
+        assert run(*words, *there, env=held).key == "READ_OK"
+        assert run(*words, *there, "--token", "", env=held).key == "AUTH_REQUIRED"
+    seen = run("doctor", *there, "--token", "", env=held)
+    assert [check["code"] for check in seen.json["checks"] if check["status"] == "fail"] == ["AUTH_REQUIRED"]

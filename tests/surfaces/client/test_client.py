@@ -241,3 +241,15 @@ def test_one_role_may_be_given_as_a_word_and_a_made_up_kind_of_principal_is_refu
     assert curator.as_("carl", "human", "curator").principal.roles == frozenset({"curator"})
     with pytest.raises(ValueError, match="human, agent, service"):
         curator.as_("robbie", "robot")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", ["localhost:8193", "office"])
+@pytest.mark.parametrize("token", ["egr_x", ""])
+def test_a_token_for_a_folder_is_refused_and_nothing_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, token: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match="begins with http:// or https://") as refused:
+        connect(place, token=token)
+    assert "egr_x" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []

@@ -132,6 +132,12 @@ def test_the_token_may_come_from_the_environment(served: Served, monkeypatch: py
         assert client.shelf.list_books().ok
 
 
+def test_an_empty_token_is_none_whatever_the_environment_holds(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGROSS_TOKEN", served.agent)
+    with connect(served.url, token="") as client:
+        assert client.call("shelf.list-books").message_key == "AUTH_REQUIRED"
+
+
 def test_a_token_is_not_shown_with_the_client(served: Served) -> None:
     with connect(served.url, token=served.owner) as client:
         assert served.owner not in repr(client) + repr(client._port) + repr(vars(client._port))

@@ -127,7 +127,7 @@ def schemas(folder: Path | None, place: Place) -> Shelf:
     """The shipped schemas, and those of a folder, or else of the office in a folder."""
     from engross.octave import Shelf
 
-    if folder is None and not place.url:
+    if folder is None and place.url is None:
         folder = place.settings.schema_folder
     return Shelf() if folder is None else Shelf(folder)
 

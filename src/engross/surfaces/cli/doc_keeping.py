@@ -54,7 +54,7 @@ class Keeper:
 
 def root_of(place: Place, path: str) -> Path | None:
     """The document root of the office that a file lies in."""
-    if place.url:
+    if place.url is not None:
         return None
     settings = place.settings
     usual = (settings.data / "documents" / "{tenant}",)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated
 
 import typer
 
-from engross.office.settings import TOKEN_VARIABLE
 from engross.replies import Reply, codes, exit_code, reply
+from engross.surfaces.client.connect import held_token
 
 from .answering import FINDINGS, attempt, finish
 from .place import AsJson, Capability, Data, Place, Store, Token, Url, settings_at
@@ -41,7 +40,7 @@ def doctor(
     for name, given in (("--host", host), ("--port", port)):
         if given is not None:
             raise typer.BadParameter("the office behind --url listens already", param_hint=name)
-    _visit(url, token or os.environ.get(TOKEN_VARIABLE), json=json)
+    _visit(url, held_token(token), json=json)
 
 
 def _examine(data: Data, store: Store, capability: Capability, host: str, port: int, *, json: bool) -> None:

@@ -39,7 +39,7 @@ def run(
     """Run a flow, and show what it does step by step."""
     from engross.office.trials import traced
 
-    if place.url and trace:
+    if place.url is not None and trace:
         raise typer.BadParameter("what a flow does inside is seen where it runs", param_hint="--trace")
     steps: Sequence[Mapping[str, Any]] = ()
     ref = name

@@ -116,26 +116,26 @@ class Place(NamedTuple):
         An office that is not there is made only if the command may be the first of all.
         """
         self.refuse_mixing()
-        made = self._remote() if self.url else self._local(usual_role, may_make)
+        made = self._local(usual_role, may_make) if self.url is None else self._remote()
         with made as client:
             yield client
 
     def outlines(self) -> Mapping[str, Outline]:
         """The flows of the office, without opening it if it is in a folder."""
         self.refuse_mixing()
-        if self.url:
+        if self.url is not None:
             with self._remote() as client:
                 return client.outlines()
         return outlines_of(catalogue_of(self.settings))
 
     def refuse_mixing(self) -> None:
         """Refuse what cannot be said of the same office."""
-        if self.token and not self.url:
+        if self.token is not None and self.url is None:
             raise typer.BadParameter("a token goes with --url", param_hint="--token")
-        for name in _DECIDED_THERE if self.url else ():
+        for name in _DECIDED_THERE if self.url is not None else ():
             if getattr(self, name):
                 raise typer.BadParameter("the office behind --url decides about that", param_hint=f"--{name}")
-        if self.url and not self.url.lower().startswith(ADDRESSES):
+        if self.url is not None and not self.url.lower().startswith(ADDRESSES):
             raise typer.BadParameter(f"it begins with {' or '.join(ADDRESSES)}", param_hint="--url")
 
     def _remote(self) -> Client:
@@ -208,7 +208,9 @@ def with_signature(run: Callable[..., None], own: Iterable[inspect.Parameter]) -
 def taken_out(ctx: typer.Context, given: dict[str, Any]) -> Place:
     """The place that the options of a command name, or those of the group before it."""
     before = ctx.parent.params if ctx.parent else {}
-    return Place(**{name: given.pop(name) or before.get(name) for name in OPTIONS})
+    own = {name: given.pop(name) for name in OPTIONS}
+    # A word that is empty was given all the same; an option that may be repeated is empty when it was not.
+    return Place(**{name: before.get(name) if value in (None, []) else value for name, value in own.items()})
 
 
 def scanned(arguments: Sequence[str]) -> Place:
@@ -219,7 +221,9 @@ def scanned(arguments: Sequence[str]) -> Place:
         name, given, value = word.removeprefix("--").partition("=")
         if not word.startswith("--") or name not in OPTIONS:
             continue
-        value = value if given else next(words, "")
+        value = value if given else next(words, None)
+        if value is None:
+            break
         if name in _SEVERAL:
             found.setdefault(name, []).append(Path(value))
         else:

@@ -49,7 +49,7 @@ def create(
     json: AsJson = False,
 ) -> None:
     """Make a token and print its text, which is a secret, and nothing else, to standard output."""
-    if place.url:
+    if place.url is not None:
         raise typer.BadParameter("a token is made where the office's folder is", param_hint="--url")
     asked = {
         "principal": principal,

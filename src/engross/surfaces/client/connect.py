@@ -39,11 +39,12 @@ def connect(
     system's user, a human with the role of a curator. Settings are those of `engross.office.Settings`.
 
     With an address, as `https://office.example`, reach the office that runs there. Who calls is then what its door
-    makes of the `token`, or of ENGROSS_TOKEN; of the settings only `call_seconds` means something.
+    makes of the `token`, or of ENGROSS_TOKEN if none is given; of the settings only `call_seconds` means something.
     """
     if isinstance(data, str) and data.lower().startswith(ADDRESSES):
         _refuse_what_an_office_decides(aggregates, tenant, principal, settings)
         return _remote(data, token, **settings)
+    _refuse_what_no_folder_takes(token)
     folder = Path(data) if data is not None else None
     try:
         chosen = Settings.from_environment(data=folder, **settings)
@@ -58,7 +59,19 @@ def connect(
 def _remote(address: str, token: str | None, call_seconds: float = 30.0) -> Client:
     from .remote import RemotePort
 
-    return Client(RemotePort(address, token or os.environ.get(TOKEN_VARIABLE), call_seconds=call_seconds))
+    return Client(RemotePort(address, held_token(token), call_seconds=call_seconds))
+
+
+def held_token(given: str | None) -> str | None:
+    """The token that is given, else the environment's. An empty one is none: nobody calls as whom the variable names."""
+    return os.environ.get(TOKEN_VARIABLE) if given is None else given
+
+
+def _refuse_what_no_folder_takes(token: str | None) -> None:
+    if token is not None:
+        raise TypeError(
+            f"a token goes with an address, which begins with {' or '.join(ADDRESSES)}; a folder takes none"
+        )
 
 
 def _refuse_what_an_office_decides(
