@@ -243,6 +243,26 @@ def test_one_role_may_be_given_as_a_word_and_a_made_up_kind_of_principal_is_refu
         curator.as_("robbie", "robot")  # type: ignore[arg-type]
 
 
+def test_who_opens_a_folder_is_checked_as_whoever_takes_their_place(tmp_path: Path) -> None:
+    folder = tmp_path / "office"
+    with pytest.raises(TypeError, match="'clara' is no Principal"):
+        connect(folder, shelf(), principal="clara")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="human, agent, service"):
+        connect(folder, shelf(), principal=Principal("robbie", "robot"))  # type: ignore[arg-type]
+    assert not folder.exists()
+    listed = Principal("clara", "human", ["curator"], ["all"])  # type: ignore[arg-type]
+    with connect(folder, shelf(), principal=listed) as office:
+        assert office.shelf.add_book(title="Dune").ok
+    with connect(folder, shelf(), roles="viewer") as office:
+        assert office.principal.roles == frozenset({"viewer"})
+
+
+def test_what_is_no_aggregate_is_refused_and_nothing_is_made(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="capabilities"):
+        connect(tmp_path / "office", "parcels.py")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("place", ["localhost:8193", "office"])
 @pytest.mark.parametrize("token", ["egr_x", ""])
 def test_a_token_for_a_folder_is_refused_and_nothing_is_made(

@@ -7,6 +7,8 @@ from os import PathLike
 from types import TracebackType
 from typing import IO, Any, Never, Unpack, get_args
 
+from msgspec.structs import replace
+
 from engross.calls import Principal, PrincipalType, Surface
 from engross.flows import shortened
 from engross.office import Office
@@ -83,9 +85,7 @@ class Client:
         surface: Surface | None = None,
     ) -> Client:
         """Somebody else at the same office, if it is in this process."""
-        if type not in get_args(PrincipalType):
-            raise ValueError(f"{type!r} is no kind of principal: use one of {', '.join(get_args(PrincipalType))}")
-        principal = Principal(name, type, frozenset([roles] if isinstance(roles, str) else roles))
+        principal = known(Principal(name, type, held(roles)))
         here = self._here("as_")
         return Client(EmbeddedPort(here.office, tenant or here.tenant, principal, surface or here.surface))
 
@@ -193,6 +193,20 @@ class Method:
     def _refuse(self, unnamed: tuple[object, ...]) -> None:
         if unnamed:
             raise TypeError(f"{self.ref} takes its arguments by name, as field=value; `call` takes a mapping of them")
+
+
+def held(names: Iterable[str]) -> frozenset[str]:
+    """Roles or scopes; a single one may be given as a word."""
+    return frozenset([names] if isinstance(names, str) else names)
+
+
+def known(principal: Principal) -> Principal:
+    """A principal that an office can know; whatever else is given in its place is a slip of whoever calls."""
+    if not isinstance(principal, Principal):
+        raise TypeError(f"{principal!r} is no Principal: a person is Principal('clara', 'human', {{'curator'}})")
+    if principal.type not in get_args(PrincipalType):
+        raise ValueError(f"{principal.type!r} is no kind of principal: use one of {', '.join(get_args(PrincipalType))}")
+    return replace(principal, roles=held(principal.roles), scopes=held(principal.scopes))
 
 
 async def _told(answer: Reply) -> Reply:

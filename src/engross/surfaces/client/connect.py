@@ -17,7 +17,7 @@ from engross.office.door.local import os_user
 from engross.office.settings import TOKEN_VARIABLE
 from engross.replies import Failed, reply_of
 
-from .client import Client
+from .client import Client, held, known
 from .embedded import EmbeddedPort
 
 ADDRESSES = ("http://", "https://")
@@ -44,7 +44,8 @@ def connect(
     if isinstance(data, str) and data.lower().startswith(ADDRESSES):
         _refuse_what_an_office_decides(aggregates, tenant, principal, settings)
         return _remote(data, token, **settings)
-    _refuse_what_no_folder_takes(token)
+    _refuse_what_no_folder_takes(aggregates, token)
+    caller = Principal(os_user(), roles=held(roles)) if principal is None else known(principal)
     folder = Path(data) if data is not None else None
     try:
         chosen = Settings.from_environment(data=folder, **settings)
@@ -53,7 +54,7 @@ def connect(
         answer = reply_of(failure)
         failure.add_note(f"{answer.message} {orjson.dumps(answer.data).decode()}")
         raise
-    return Client(EmbeddedPort(office, tenant, principal or Principal(os_user(), "human", frozenset(roles))))
+    return Client(EmbeddedPort(office, tenant, caller))
 
 
 def _remote(address: str, token: str | None, call_seconds: float = 30.0) -> Client:
@@ -67,11 +68,14 @@ def held_token(given: str | None) -> str | None:
     return os.environ.get(TOKEN_VARIABLE) if given is None else given
 
 
-def _refuse_what_no_folder_takes(token: str | None) -> None:
+def _refuse_what_no_folder_takes(aggregates: tuple[object, ...], token: str | None) -> None:
     if token is not None:
         raise TypeError(
             f"a token goes with an address, which begins with {' or '.join(ADDRESSES)}; a folder takes none"
         )
+    for one in aggregates:
+        if not isinstance(one, Aggregate):
+            raise TypeError(f"{one!r} is no Aggregate; files that define some are named by the setting capabilities")
 
 
 def _refuse_what_an_office_decides(
