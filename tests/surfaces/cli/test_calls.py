@@ -257,6 +257,12 @@ def test_a_remote_office_that_cannot_be_reached_is_an_error(tmp_path: Path) -> N
     assert run("flows", "--url", "").code == 2
 
 
+def test_the_address_that_clients_of_mcp_have_leads_to_the_office_too(served: Served) -> None:
+    there = ("--url", f"{served.url}/mcp", "--token", served.owner, "--json")
+    for words in (("facts",), ("shelf", "list-books")):
+        assert run(*words, *there).key == "READ_OK"
+
+
 def test_an_empty_token_is_none_whatever_the_environment_holds(served: Served) -> None:
     held = {"ENGROSS_TOKEN": served.owner}
     there = ("--url", served.url, "--json")

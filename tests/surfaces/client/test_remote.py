@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from engross.calls import Principal
+from engross.replies import Failed, codes
 from engross.surfaces.client import Client, connect, remote
 from tests.bed.offices import shelf
 from tests.bed.served import Served, wait_for
@@ -73,6 +74,10 @@ def test_where_nobody_is_a_call_ends_in_an_error_that_may_be_retried(nobody: Cli
     assert asyncio.run(nobody.acall("shelf.list-books")).message_key == "OFFICE_UNREACHABLE"
     assert nobody.upload(b"x").message_key == "OFFICE_UNREACHABLE"
     assert nobody.shelf.list_books().message_key == "OFFICE_UNREACHABLE"
+    assert answer.data["problem"] == "nothing listens there"
+    with pytest.raises(Failed) as refused:
+        nobody.outlines()
+    assert refused.value.data == answer.data
 
 
 @pytest.mark.parametrize("url", ["http://", "http://[::1", "http://127.0.0.1:99999", "http://no such host/"])
@@ -96,7 +101,32 @@ OTHERS = {
 def test_whoever_is_no_office_is_not_believed(answering: Answering) -> None:
     with somebody(answering) as url, connect(url) as client:
         answer = client.call("shelf.add-book", {"title": "Dune"})
+        with pytest.raises(Failed) as unlisted:
+            client.outlines()
     assert (answer.message_key, answer.data["outcome"]) == ("OFFICE_UNREACHABLE", "unknown")
+    for told in (answer.data, unlisted.value.data):
+        assert told is not None
+        assert " " in told["problem"]
+        assert told["hint"]
+
+
+def test_what_describes_other_things_is_no_office() -> None:
+    for body in (b'{"paths": {"/": "x"}}', b'{"paths": []}', b"[]", b"{}", b"not json"):
+        other = saying(b"200 OK", b"application/json", body)
+        with somebody(other) as url, connect(url) as client, pytest.raises(Failed) as refused:
+            client.outlines()
+        assert refused.value.data is not None
+        assert (refused.value.code, refused.value.data["problem"]) == (
+            codes.OFFICE_UNREACHABLE,
+            "what answered is no office",
+        )
+
+
+@pytest.mark.parametrize("ending", ["/", "/mcp", "/mcp/"])
+def test_the_address_that_clients_of_mcp_have_leads_to_the_office_too(served: Served, ending: str) -> None:
+    with connect(f"{served.url}{ending}", token=served.owner) as client:
+        assert client.record.read_facts().ok
+        assert client.outlines()
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b"not json", b'{"reply": {"code": 1}}', b"\xff"])

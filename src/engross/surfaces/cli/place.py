@@ -18,7 +18,7 @@ from engross.office.capabilities import catalogue_of, open_office
 from engross.office.door.local import shell_principal
 from engross.office.presence import require_office
 from engross.surfaces.client import Client, EmbeddedPort, Outline, connect, outlines_of
-from engross.surfaces.client.connect import ADDRESSES
+from engross.surfaces.client.address import SCHEMES, is_address
 
 PANEL = "Which office"
 DEFAULT_ROLE: Role = "curator"
@@ -135,8 +135,8 @@ class Place(NamedTuple):
         for name in _DECIDED_THERE if self.url is not None else ():
             if getattr(self, name):
                 raise typer.BadParameter("the office behind --url decides about that", param_hint=f"--{name}")
-        if self.url is not None and not self.url.lower().startswith(ADDRESSES):
-            raise typer.BadParameter(f"it begins with {' or '.join(ADDRESSES)}", param_hint="--url")
+        if self.url is not None and not is_address(self.url):
+            raise typer.BadParameter(f"it begins with {' or '.join(SCHEMES)}", param_hint="--url")
 
     def _remote(self) -> Client:
         return connect(self.url, token=self.token)
@@ -221,11 +221,11 @@ def scanned(arguments: Sequence[str]) -> Place:
         name, given, value = word.removeprefix("--").partition("=")
         if not word.startswith("--") or name not in OPTIONS:
             continue
-        value = value if given else next(words, None)
-        if value is None:
+        told = value if given else next(words, None)
+        if told is None:
             break
         if name in _SEVERAL:
-            found.setdefault(name, []).append(Path(value))
+            found.setdefault(name, []).append(Path(told))
         else:
-            found[name] = Path(value) if name == "data" else value
+            found[name] = Path(told) if name == "data" else told
     return Place(**found)

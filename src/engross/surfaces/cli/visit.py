@@ -17,8 +17,10 @@ from urllib.parse import urlsplit
 from engross import __version__
 from engross.office.examination import CLOCK_MAY_DIFFER, Finding, Status
 from engross.replies import Reply, codes, reply
+from engross.surfaces.client.address import office_around
+from engross.surfaces.client.unheard import WHERE_OFFICES_ARE, Unheard
 
-from .line import JSON, STREAM, Heard, Line, Unheard
+from .line import JSON, STREAM, Heard, Line
 
 WITH_HANDSHAKE, WITHOUT_SESSIONS = "2025-11-25", "2026-07-28"
 WHO = "/v1/record/who-am-i"
@@ -59,8 +61,7 @@ def visit(url: str, token: str | None) -> Reply:
 
 def _looks(url: str, token: str | None) -> Iterator[Looked]:
     sent = token if token and _can_be_sent(token) else None
-    # What `engross serve` tells clients is the address of MCP; the office is around it.
-    with Line(url.rstrip("/").removesuffix("/mcp"), sent) as line:
+    with Line(office_around(url), sent) as line:
         try:
             heard = line.ask("GET", "/health/live")
         except Unheard as silence:
@@ -117,8 +118,7 @@ def _live(heard: Heard) -> Seen:
     if answer is None and (target := heard.headers.get("location")):
         return _unreached(f"it sends its callers to {target}", "Name that address, if it is the office's.")
     if answer is None or (answer.ok and answer.data.get("live") is not True):
-        advice = "Look at the host and the port, and whether a proxy in between passes everything on."
-        return _unreached(f"what answers is no office (HTTP {heard.status})", advice)
+        return _unreached(f"what answers is no office (HTTP {heard.status})", WHERE_OFFICES_ARE)
     return Seen("ok", "the office runs") if answer.ok else _refused(answer)
 
 

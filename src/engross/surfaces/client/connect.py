@@ -17,10 +17,9 @@ from engross.office.door.local import os_user
 from engross.office.settings import TOKEN_VARIABLE
 from engross.replies import Failed, reply_of
 
+from .address import SCHEMES, is_address
 from .client import Client, held, known
 from .embedded import EmbeddedPort
-
-ADDRESSES = ("http://", "https://")
 
 
 def connect(
@@ -41,7 +40,7 @@ def connect(
     With an address, as `https://office.example`, reach the office that runs there. Who calls is then what its door
     makes of the `token`, or of ENGROSS_TOKEN if none is given; of the settings only `call_seconds` means something.
     """
-    if isinstance(data, str) and data.lower().startswith(ADDRESSES):
+    if isinstance(data, str) and is_address(data):
         _refuse_what_an_office_decides(aggregates, tenant, principal, settings)
         return _remote(data, token, **settings)
     _refuse_what_no_folder_takes(aggregates, token)
@@ -64,15 +63,13 @@ def _remote(address: str, token: str | None, call_seconds: float = 30.0) -> Clie
 
 
 def held_token(given: str | None) -> str | None:
-    """The token that is given, else the environment's. An empty one is none: nobody calls as whom the variable names."""
+    """The token that is given, be it empty and thus none; the environment's only if no token is given at all."""
     return os.environ.get(TOKEN_VARIABLE) if given is None else given
 
 
 def _refuse_what_no_folder_takes(aggregates: tuple[object, ...], token: str | None) -> None:
     if token is not None:
-        raise TypeError(
-            f"a token goes with an address, which begins with {' or '.join(ADDRESSES)}; a folder takes none"
-        )
+        raise TypeError(f"a token goes with an address, which begins with {' or '.join(SCHEMES)}; a folder takes none")
     for one in aggregates:
         if not isinstance(one, Aggregate):
             raise TypeError(f"{one!r} is no Aggregate; files that define some are named by the setting capabilities")

@@ -23,15 +23,18 @@ from engross.flows import LIMITS, admissible, shortened, unknown_flow
 from engross.replies import Coded, Failed, Invalid, Reply, Trace, codes, received, reply, reply_of
 from engross.replies.envelopes import REPLY_JSON
 
+from .address import office_around
 from .content import Upload, opened, pieces
 from .described import outlines_in
 from .options import Options
 from .outline import Outline
+from .unheard import WHERE_OFFICES_ARE, unheard
 
 CONNECT_SECONDS = 5.0
 ON_THE_WAY_SECONDS = 5.0
 """What the network may take on top of what the office may take."""
 SHORTEST_SECONDS = 1e-9
+CLOSED = "this client was closed"
 MOST_AT_ONCE = 64
 KEEP, GET = "record.keep-blob", "record.get-blob"
 # Only what is no JSON is refused here; how much of it is too much, the office knows.
@@ -52,7 +55,7 @@ class RemotePort:
     """A credential at an office that others run. Who it stands for, the office decides."""
 
     def __init__(self, url: str, token: str | None = None, *, call_seconds: float = 30.0) -> None:
-        self.url = url.rstrip("/")
+        self.url = office_around(url)
         self._call_seconds = call_seconds
         # A token that no header can hold is not sent, and every call is refused as with any other bad one.
         self._is_refused = token is not None and not (token.isascii() and token.isprintable())
@@ -142,11 +145,15 @@ class RemotePort:
     @cached_property
     def _outlines(self) -> dict[str, Outline]:
         try:
-            document = self._http.get(f"{self.url}/openapi.json", timeout=_patience(self._call_seconds)).json()
-            return outlines_in(document)
-        except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError, LookupError, TypeError, ValueError) as error:
-            data = {"problem": type(error).__name__}
-            raise Failed(codes.OFFICE_UNREACHABLE, data=data) from error
+            response = self._http.get(f"{self.url}/openapi.json", timeout=_patience(self._call_seconds))
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise Failed(codes.OFFICE_UNREACHABLE, data=_in_words(error)) from error
+        except RuntimeError as error:
+            raise Failed(codes.OFFICE_UNREACHABLE, data={"problem": CLOSED}) from error
+        try:
+            return outlines_in(response.json())
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise Failed(codes.OFFICE_UNREACHABLE, data=_no_office(response)) from error
 
     def _unknown(self, flow: object) -> Coded:
         """What the office would say about a name that cannot be part of an address."""
@@ -175,11 +182,11 @@ class RemotePort:
             response = self._http.post(self.url + address, content=content, headers=told, timeout=_patience(seconds))
             if response.headers.get("content-type") == REPLY_JSON:
                 return _read(response.content)
-            answer = _unreachable("what answered is no office", status=response.status_code, outcome="unknown")
+            answer = _unreachable(**_no_office(response), outcome="unknown")
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             answer = _lost(error)
         except RuntimeError:
-            answer = _unreachable("this client was closed")
+            answer = _unreachable(CLOSED)
         return answer.traced(trace, shortened(flow), round((time.perf_counter() - started) * 1000, 3))
 
 
@@ -223,10 +230,19 @@ def _read(body: bytes) -> Reply:
 def _lost(error: Exception) -> Reply:
     """What a failing network comes to: nothing was sent, or nobody knows what became of it."""
     if isinstance(error, _NEVER_SENT):
-        return _unreachable(type(error).__name__)
+        return _unreachable(**_in_words(error))
     if isinstance(error, httpx2.TimeoutException):
         return reply(codes.TIMEOUT, data={"outcome": "unknown"})
-    return _unreachable(type(error).__name__, outcome="unknown")
+    return _unreachable(**_in_words(error), outcome="unknown")
+
+
+def _in_words(error: Exception) -> dict[str, str]:
+    silence = unheard(error)
+    return {"problem": silence.problem, "hint": silence.advice}
+
+
+def _no_office(response: httpx2.Response) -> dict[str, Any]:
+    return {"problem": "what answered is no office", "status": response.status_code, "hint": WHERE_OFFICES_ARE}
 
 
 def _unreachable(problem: str, **more: Any) -> Reply:
