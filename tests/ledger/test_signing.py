@@ -49,6 +49,10 @@ def test_a_file_that_is_no_key_is_refused(tmp_path: Path, content: bytes) -> Non
     with pytest.raises(Failed) as raised:
         OfficeKey.at(tmp_path / "office.key")
     assert raised.value.code == codes.CONFIG_INVALID
+    assert raised.value.data is not None
+    assert raised.value.data["file"] == str(tmp_path / "office.key")
+    assert f"{len(content)} bytes" in raised.value.data["problem"]
+    assert "backup" in raised.value.data["hint"]
 
 
 def test_only_the_holder_of_the_key_can_sign() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,21 +13,25 @@ from engross.replies import Failed, codes
 from engross.store.blobs import stage, sync_folder
 from engross.store.failures import disk_failure, translated
 
+SEED_BYTES = 32
+WHERE_KEYS_COME_FROM = "Put the office's own key back, from a backup for instance: its seals are signed with that one."
+
 
 class OfficeKey:
     """An Ed25519 key in a file that only its owner may read."""
 
     def __init__(self, seed: bytes) -> None:
-        if len(seed) != 32:
-            raise Failed(codes.CONFIG_INVALID, {"setting": "office key"})
+        _require_seed(seed)
         self._seed = seed
         self._public: str | None = None
 
     @classmethod
     def at(cls, path: Path) -> OfficeKey:
         """The key in a file, made if there is none."""
-        with translated(disk_failure):
-            return cls(cls._seed_at(path))
+        with translated(partial(disk_failure, file=str(path))):
+            seed = cls._seed_at(path)
+        _require_seed(seed, file=str(path))
+        return cls(seed)
 
     @staticmethod
     def _seed_at(path: Path) -> bytes:
@@ -43,8 +48,7 @@ class OfficeKey:
             with open(path, "rb", opener=only_plain) as file:
                 return file.read()
         except OSError as error:
-            told = {"file": str(path), "problem": f"it cannot be read ({type(error).__name__})"}
-            raise Failed(codes.CONFIG_INVALID, {"setting": "office key"}, data=told) from error
+            raise _unfit(file=str(path), problem=f"it cannot be read ({type(error).__name__})") from error
 
     @property
     def public(self) -> str:
@@ -65,6 +69,15 @@ class OfficeKey:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         return Ed25519PrivateKey.from_private_bytes(self._seed).sign(text).hex()
+
+
+def _require_seed(seed: bytes, **where: str) -> None:
+    if len(seed) != SEED_BYTES:
+        raise _unfit(**where, problem=f"it has {len(seed)} bytes, and a key has {SEED_BYTES}")
+
+
+def _unfit(**told: object) -> Failed:
+    return Failed(codes.CONFIG_INVALID, {"setting": "office key"}, data={**told, "hint": WHERE_KEYS_COME_FROM})
 
 
 def signed_by(public: str, text: bytes, signature: str) -> bool:

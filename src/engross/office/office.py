@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from engross.ledger.checkpoint import Checkpoint
 
 KNOBS = "knobs.toml"
+WHERE_OFFICES_GO = (
+    "Name a folder of the office's own; files that define aggregates are named by the setting capabilities."
+)
 SYSTEM = Principal("engross", "service", frozenset({"admin"}))
 
 
@@ -68,17 +71,18 @@ class Office:
         self._before_closing: list[Callable[[], object]] = []
         self.takes_up_documents = False
         """May what is offered change while the office is open?"""
-        folder = prepare_folder(settings.data)
-        configure_crash_log(folder / "logs")
+        # A setting that does not fit is refused before anything is made.
         trust = Trust.of(settings)
         knobs = read_knobs(settings)
         given = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
         around = Surroundings(settings, knobs, self.blobs, settings.schema_folder)
         self.catalogue = Catalogue(given, built_in(around, given))
         present = self.catalogue.present
+        policy = Policy(settings.policy_folder, knobs, read_only=settings.read_only)
+        folder = prepare_folder(settings.data)
+        configure_crash_log(folder / "logs")
         self._key = OfficeKey.at(folder / "keys" / "office.key")
         self._vouching = Vouching(self._key.secret("upload"))
-        policy = Policy(settings.policy_folder, knobs, read_only=settings.read_only)
         self.store = open_store(
             settings.location,
             migrations(present),
@@ -270,11 +274,17 @@ def _look_at(table: str, reading: Reading) -> None:
 
 def prepare_folder(folder: Path) -> Path:
     """The data folder with its parts, for its owner only."""
-    with translated(disk_failure):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for part in ("blobs", "keys", "logs"):
-            (folder / part).mkdir(parents=True, exist_ok=True, mode=0o700)
+    for place in (folder, *(folder / part for part in ("blobs", "keys", "logs"))):
+        with translated(partial(_folder_failure, place)):
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder
+
+
+def _folder_failure(place: Path, error: BaseException) -> BaseException:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        told = {"file": str(place), "problem": "something that is no folder stands there", "hint": WHERE_OFFICES_GO}
+        return Failed(codes.CONFIG_INVALID, {"setting": "data"}, data={"setting": "data", **told})
+    return disk_failure(error, file=str(place), problem=f"it cannot be made or entered ({type(error).__name__})")
 
 
 def own_aggregates(

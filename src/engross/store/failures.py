@@ -32,13 +32,16 @@ def translated(failure_of: Callable[[BaseException], BaseException]) -> Iterator
         raise failure from error
 
 
-def disk_failure(error: BaseException) -> BaseException:
-    """The failure that an operating system's refusal stands for; anything else is handed back as it is."""
+def disk_failure(error: BaseException, **data: Any) -> BaseException:
+    """The failure that an operating system's refusal stands for; anything else is handed back as it is.
+
+    What is told with it, a caller may read: a path is for whoever opens the office, and for nobody else.
+    """
     if not isinstance(error, OSError):
         return error
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return _caused(Failed(codes.STORE_FULL), error)
-    return unavailable(error)
+        return _caused(Failed(codes.STORE_FULL, data=data), error)
+    return unavailable(error, **data)
 
 
 def sqlite_failure(error: BaseException, *, committing: bool = False) -> BaseException:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engross.calls import Principal
-from engross.replies import Failed, Reply
+from engross.replies import Failed, Reply, codes
 from engross.surfaces.client import Client, connect
 from tests.bed.offices import Offices, shelf
 from tests.surfaces.client.conftest import At
@@ -217,6 +217,27 @@ def test_what_begins_like_an_address_and_is_none_of_an_office_becomes_no_folder(
     assert refused.value.params == {"setting": "data"}
     assert "http:// or https://" in refused.value.__notes__[0]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("place", ["parcels.py", "parcels.py/office"])
+def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path, place: str) -> None:
+    (tmp_path / "parcels.py").write_text("")
+    with pytest.raises(Failed) as refused:
+        connect(tmp_path / place)
+    assert (refused.value.code, refused.value.params) == (codes.CONFIG_INVALID, {"setting": "data"})
+    (note,) = refused.value.__notes__
+    for told in (str(tmp_path / place), "no folder", "capabilities"):
+        assert told in note
+
+
+def test_a_setting_that_does_not_fit_leaves_no_folder_behind(tmp_path: Path) -> None:
+    policies = tmp_path / "policies"
+    policies.mkdir()
+    (policies / "own.cedar").write_text("permit (")
+    for broken in ({"policies": policies}, {"policies": tmp_path / "none"}, {"domains": "nonsense"}):
+        with pytest.raises(Failed):
+            connect(tmp_path / "office", **broken)
+    assert not (tmp_path / "office").exists()
 
 
 def test_a_folder_may_have_a_colon_in_its_name(tmp_path: Path) -> None:
