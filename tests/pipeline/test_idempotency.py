@@ -912,8 +912,11 @@ def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str) 
     with Redis.from_url(redis_url) as redis:
         (name,) = redis.keys()
         kept = orjson.loads(redis.get(name))
-        undated = orjson.dumps({**kept, "created_at": 17})
-        for nonsense in (b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}', undated):
+        damaged = [("created_at", value) for value in (17, "then", "9999-12-31T23:59:59.000000Z")]
+        damaged += [("text", value) for value in (17, "", "{", "{}", "5", kept["text"].replace('"data"', '"date"'))]
+        damaged += [("position", "17"), ("again", {})]
+        spoiled = [orjson.dumps({**kept, field: value}) for field, value in damaged]
+        for nonsense in (b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}', *spoiled):
             redis.set(name, nonsense)
             again = curator.shelf.add_book(title="Dune", client_request_id=KEY)
             assert_replays(again, first, at=moment(offices))

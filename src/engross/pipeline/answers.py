@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from engross.calls import Context, days_after
@@ -30,6 +30,15 @@ MOST_KEPT = 10_000
 PAUSE_SECONDS = 10.0
 PATIENCE_SECONDS = 0.25
 _log = logging.getLogger("engross.answers")
+
+
+class Told(Struct, frozen=True):
+    """What the text of an answer holds."""
+
+    code: str
+    params: dict[str, Any]
+    data: dict[str, Any]
+    trace_id: str
 
 
 class Remembered(Struct, frozen=True, gc=False):
@@ -147,8 +156,9 @@ class RedisAnswers:
 
 def _remembered(text: bytes, now: str) -> Remembered | None:
     try:
-        found = Remembered(**orjson.loads(text))
+        found = convert(orjson.loads(text), Remembered)
+        convert(found.answer, Told)
         return found if found.is_fresh(now) else None
-    except (TypeError, ValueError):
+    except (ValueError, OverflowError):
         # Another release wrote it, or another program.
         return None
