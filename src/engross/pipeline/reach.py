@@ -72,9 +72,9 @@ def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
         return (yield from _tried_out(fittings, out))
     if mark is None:
         return (yield from _carried_out(fittings, out))
-    found = yield from lead_or_replay(fittings, context, mark)
-    if found is not None:
-        return (yield from replayed(fittings, context, found))
+    again = yield from lead_or_replay(fittings, context, mark)
+    if again is not None:
+        return again
     try:
         return (yield from _carried_out(fittings, out))
     finally:

@@ -69,9 +69,9 @@ def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
     mark = request_fingerprint(context, checked.arguments)
     if context.dry_run:
         return (yield from _attempt(fittings, context, flow, checked, mark))
-    found = yield from lead_or_replay(fittings, context, mark)
-    if found is not None:
-        return (yield from replayed(fittings, context, found)), None
+    again = yield from lead_or_replay(fittings, context, mark)
+    if again is not None:
+        return again, None
     try:
         return (yield from _attempt(fittings, context, flow, checked, mark))
     except (Invalid, Denied) as refusal:
