@@ -20,7 +20,7 @@ from engross.calls import instant, instant_after
 from engross.flows import Aggregate
 from engross.ledger import KEPT_DAYS, Unit, find_key, purge_keys
 from engross.pipeline import answers, remember
-from engross.replies import Failed, Reply, codes
+from engross.replies import Failed, Invalid, Reply, codes
 from engross.surfaces.client import Client, EmbeddedPort
 from tests.bed.offices import Offices
 from tests.bed.redis import RedisServer
@@ -349,6 +349,54 @@ def test_a_retry_of_what_was_committed_is_a_replay_even_if_the_flow_would_end_th
     elsewhere = offices.open(board(conduct))
     assert_replays(elsewhere.board.pin_note(text="a", client_request_id=KEY), first, at=moment(offices))
     assert count(elsewhere, "notes") == 1
+
+
+PREPARING_FAILS: dict[str, Callable[[], BaseException]] = {
+    "refuses": lambda: Invalid(codes.NO_CHANGES),
+    "crashes": lambda: RuntimeError("crash"),
+    "fails": lambda: Failed(codes.STORE_UNAVAILABLE),
+    "ends the program": lambda: SystemExit(3),
+}
+
+
+@pytest.mark.requirement("ARCH-32")
+@pytest.mark.parametrize("how", PREPARING_FAILS)
+def test_what_a_key_stands_for_is_told_even_if_the_call_cannot_be_prepared_by_now(offices: Offices, how: str) -> None:
+    def fail(reader: object) -> None:
+        raise PREPARING_FAILS[how]()
+
+    conduct = Conduct()
+    first = offices.open(board(conduct)).board.pin_note(text="a", client_request_id=KEY)
+    conduct.prepare = fail
+    elsewhere = offices.open(board(conduct))
+    boris = elsewhere.as_("boris", roles=["curator"])
+    reused = [boris.board.pin_note(text="a", client_request_id=KEY)]
+    reused += [elsewhere.board.pin_note(text="b", client_request_id=KEY)]
+    assert [answer.message_key for answer in reused] == ["IDEMPOTENCY_KEY_REUSED"] * 2
+    tried = elsewhere.board.pin_note.dry_run(text="a", client_request_id=KEY)
+    assert tried.data["would"] == {"mode": "replay", "original_request_time": moment(offices)}
+    assert_replays(elsewhere.board.pin_note(text="a", client_request_id=KEY), first, at=moment(offices))
+    for unheard in ({"client_request_id": "change-0002"}, {}):
+        assert not elsewhere.board.pin_note(text="a", **unheard).ok
+    assert count(elsewhere, "notes") == 1
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_look_that_fails_does_not_hide_why_the_call_could_not_be_prepared(
+    offices: Offices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conduct = Conduct()
+    curator = offices.open(board(conduct))
+
+    def lose_the_store(*arguments: Any, **options: Any) -> Any:
+        raise ConnectionResetError
+
+    def fail(reader: object) -> None:
+        monkeypatch.setattr(curator.office.store, "read", lose_the_store)
+        raise Failed(codes.TIMEOUT)
+
+    conduct.prepare = fail
+    assert curator.board.pin_note(text="a", client_request_id=KEY).message_key == "TIMEOUT"
 
 
 class Pallet(TypedDict):

@@ -91,7 +91,7 @@ def _tried_out(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
         tentative=True,
     )
     if found is not None:
-        return rehearsed_replay(call, found)
+        return rehearsed_replay(plan.arguments, found)
     if not flow.rehearses:
         return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
     reaching = Reaching(context, context.client_request_id or context.message_id)

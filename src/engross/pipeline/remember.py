@@ -97,6 +97,12 @@ def recognised(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
     return None if stored is None else _known(stored, flow, context, mark)
 
 
+def committed(reading: Reading, context: Context, flow: Flow, mark: str) -> Remembered | None:
+    """The answer that the key's row holds, for a call that does not even get to a unit of work."""
+    stored = read_key(reading, context.flow, context.client_request_id or "")
+    return None if stored is None else _known(stored, flow, context, mark)
+
+
 def _known(stored: StoredKey, flow: Flow, context: Context, mark: str) -> Remembered | None:
     """What a row tells the call that found it; None if it is not in the way."""
     if stored.is_past(context.occurred_at):
