@@ -89,6 +89,19 @@ def test_each_item_has_its_own_key(studio: Studio) -> None:
     assert names(studio) == ["Rack", "Server"]
 
 
+@pytest.mark.requirement("ARCH-34")
+def test_an_item_whose_answer_was_erased_is_told_so_as_the_same_call_alone_is(studio: Studio) -> None:
+    item = {**CHAIN[0], "client_request_id": "server-0001"}
+    first = done(studio.clara.architecture.apply_changes(mode="per_item", operations=[item]))
+    about = {"aggregate": "architecture", "subject": first.data["results"][0]["answer"]["element"]["id"]}
+    asked = studio.clara.record.erase(**about)
+    done(studio.clara.record.erase(**about, confirm_token=asked.data["confirm_token"]))
+    again = done(studio.clara.architecture.apply_changes(mode="per_item", operations=[item]))
+    alone = studio.clara.architecture.create_element(**CHAIN[0]["payload"], client_request_id="server-0001")
+    assert again.data["results"][0]["errors"][0]["code"] == alone.message_key == "PAYLOAD_ERASED"
+    assert names(studio) == []
+
+
 @pytest.mark.requirement("ARCH-41", "ARCH-34")
 def test_the_key_of_an_item_that_refers_to_another_stands_for_what_it_refers_to(studio: Studio) -> None:
     def related(name: str, key: str) -> Any:

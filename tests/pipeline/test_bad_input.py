@@ -327,6 +327,40 @@ def test_a_read_that_raises_is_an_error_without_a_word_of_it(
 
 
 @pytest.mark.parametrize("loop", [False, True], ids=["thread", "loop"])
+@pytest.mark.parametrize("place", PLACES)
+def test_code_that_asks_the_program_to_exit_has_crashed(offices: Offices, place: str, loop: bool) -> None:
+    conduct = Conduct()
+    curator = offices.open(board(conduct))
+    before = everything(curator)
+    setattr(conduct, place, raising(SystemExit(3)))
+    assert pinned(curator, loop=loop).message_key == "SYS_CRASH"
+    assert everything(curator) == before
+    setattr(conduct, place, lambda *_: None)
+    assert pinned(curator, loop=loop).message_key == "CREATED"
+
+
+def test_a_caller_who_interrupts_a_normaliser_is_not_held_up(offices: Offices) -> None:
+    conduct = Conduct(normalise=raising(KeyboardInterrupt()))
+    curator = offices.open(board(conduct))
+    with pytest.raises(KeyboardInterrupt):
+        pinned(curator, loop=False)
+    conduct.normalise = lambda *_: None
+    assert pinned(curator, loop=False).message_key == "CREATED"
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["thread", "loop"])
+@pytest.mark.parametrize("alone", [False, True], ids=["with a reader", "alone"])
+def test_suggestions_that_ask_the_program_to_exit_change_nothing(offices: Offices, alone: bool, loop: bool) -> None:
+    aggregate = board()
+    aggregate.flows["paint-note"].suggest(raising(SystemExit(3)), alone=alone)
+    curator = offices.open(aggregate)
+    note = pinned(curator, loop=loop).data["note"]
+    done = called(curator, "board.paint-note", {"id": note["id"], "colour": "blue"}, loop=loop)
+    assert done.message_key == "UPDATED"
+    assert "suggestions" not in done.data
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["thread", "loop"])
 def test_suggestions_that_fail_change_nothing(offices: Offices, loop: bool) -> None:
     conduct = Conduct()
     curator = offices.open(board(conduct))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier, Event
 from typing import Any
 
@@ -18,7 +20,7 @@ from engross.calls import instant, instant_after
 from engross.flows import Aggregate
 from engross.ledger import KEPT_DAYS, Unit, find_key, purge_keys
 from engross.pipeline import answers, remember
-from engross.replies import Failed, Reply, codes
+from engross.replies import Failed, Invalid, Reply, codes
 from engross.surfaces.client import Client, EmbeddedPort
 from tests.bed.offices import Offices
 from tests.bed.redis import RedisServer
@@ -49,6 +51,13 @@ def retrying(request: pytest.FixtureRequest, offices: Offices, curator: Client) 
 
 def keys(client: Client) -> list[dict[str, Any]]:
     return rows(client, "SELECT * FROM keys WHERE tenant = :tenant ORDER BY operation, key")
+
+
+def keep_from_writing(client: Client, patch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any, **options: Any) -> Any:
+        raise AssertionError("nothing was to be written")
+
+    patch.setattr(client.office.store, "write", refuse)
 
 
 def moment(offices: Offices) -> str:
@@ -115,18 +124,32 @@ def test_a_replay_stays_the_same_however_often_it_is_asked_for(offices: Offices,
 
 
 @pytest.mark.requirement("ARCH-33")
-def test_a_retry_soon_after_does_not_even_ask_the_table(curator: Client) -> None:
+def test_a_retry_soon_after_does_not_even_wait_for_the_writer(curator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     curator.shelf.add_book(title="Dune", client_request_id=KEY)
-    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    keep_from_writing(curator, monkeypatch)
     assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
 
 
+@pytest.mark.requirement("ARCH-33")
+def test_an_answer_counts_in_the_cache_only_while_its_row_is_in_the_store(offices: Offices) -> None:
+    curator = offices.open(board())
+    first = curator.board.pin_note(text="a", client_request_id=KEY)
+    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    began = moment(offices)
+    second = curator.board.pin_note(text="a", client_request_id=KEY)
+    assert not is_replay(second)
+    assert first.data["note"]["id"] != second.data["note"]["id"]
+    assert_replays(curator.board.pin_note(text="a", client_request_id=KEY), second, at=began)
+
+
 @pytest.mark.requirement("ARCH-33", "ARCH-34")
-def test_a_retry_at_another_instance_fills_that_instances_cache(offices: Offices, curator: Client) -> None:
+def test_a_retry_at_another_instance_fills_that_instances_cache(
+    offices: Offices, curator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     curator.shelf.add_book(title="Dune", client_request_id=KEY)
     other = offices.open()
     assert is_replay(other.shelf.add_book(title="Dune", client_request_id=KEY))
-    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    keep_from_writing(other, monkeypatch)
     assert is_replay(other.shelf.add_book(title="Dune", client_request_id=KEY))
 
 
@@ -326,6 +349,54 @@ def test_a_retry_of_what_was_committed_is_a_replay_even_if_the_flow_would_end_th
     elsewhere = offices.open(board(conduct))
     assert_replays(elsewhere.board.pin_note(text="a", client_request_id=KEY), first, at=moment(offices))
     assert count(elsewhere, "notes") == 1
+
+
+PREPARING_FAILS: dict[str, Callable[[], BaseException]] = {
+    "refuses": lambda: Invalid(codes.NO_CHANGES),
+    "crashes": lambda: RuntimeError("crash"),
+    "fails": lambda: Failed(codes.STORE_UNAVAILABLE),
+    "ends the program": lambda: SystemExit(3),
+}
+
+
+@pytest.mark.requirement("ARCH-32")
+@pytest.mark.parametrize("how", PREPARING_FAILS)
+def test_what_a_key_stands_for_is_told_even_if_the_call_cannot_be_prepared_by_now(offices: Offices, how: str) -> None:
+    def fail(reader: object) -> None:
+        raise PREPARING_FAILS[how]()
+
+    conduct = Conduct()
+    first = offices.open(board(conduct)).board.pin_note(text="a", client_request_id=KEY)
+    conduct.prepare = fail
+    elsewhere = offices.open(board(conduct))
+    boris = elsewhere.as_("boris", roles=["curator"])
+    reused = [boris.board.pin_note(text="a", client_request_id=KEY)]
+    reused += [elsewhere.board.pin_note(text="b", client_request_id=KEY)]
+    assert [answer.message_key for answer in reused] == ["IDEMPOTENCY_KEY_REUSED"] * 2
+    tried = elsewhere.board.pin_note.dry_run(text="a", client_request_id=KEY)
+    assert tried.data["would"] == {"mode": "replay", "original_request_time": moment(offices)}
+    assert_replays(elsewhere.board.pin_note(text="a", client_request_id=KEY), first, at=moment(offices))
+    for unheard in ({"client_request_id": "change-0002"}, {}):
+        assert not elsewhere.board.pin_note(text="a", **unheard).ok
+    assert count(elsewhere, "notes") == 1
+
+
+@pytest.mark.requirement("ARCH-32")
+def test_a_look_that_fails_does_not_hide_why_the_call_could_not_be_prepared(
+    offices: Offices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conduct = Conduct()
+    curator = offices.open(board(conduct))
+
+    def lose_the_store(*arguments: Any, **options: Any) -> Any:
+        raise ConnectionResetError
+
+    def fail(reader: object) -> None:
+        monkeypatch.setattr(curator.office.store, "read", lose_the_store)
+        raise Failed(codes.TIMEOUT)
+
+    conduct.prepare = fail
+    assert curator.board.pin_note(text="a", client_request_id=KEY).message_key == "TIMEOUT"
 
 
 class Pallet(TypedDict):
@@ -585,13 +656,17 @@ def test_the_cache_forgets_before_the_table_does() -> None:
 
 
 @pytest.mark.requirement("ARCH-33")
-def test_the_cache_lasts_a_day_even_if_the_row_is_gone(offices: Offices, curator: Client) -> None:
+def test_the_cache_lasts_a_day_and_then_the_store_is_asked(
+    offices: Offices, curator: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     curator.shelf.add_book(title="Dune", client_request_id=KEY)
-    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
-    offices.clock.pass_(hours=23, minutes=59)
+    with monkeypatch.context() as patch:
+        keep_from_writing(curator, patch)
+        offices.clock.pass_(hours=23, minutes=59)
+        assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
+        offices.clock.pass_(minutes=1)
+        assert curator.shelf.add_book(title="Dune", client_request_id=KEY).reply_type == "E"
     assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
-    offices.clock.pass_(minutes=1)
-    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "DUPLICATE_NAME"
 
 
 @pytest.mark.requirement("ARCH-33", "ARCH-34")
@@ -851,13 +926,16 @@ def own_redis(redis_server: RedisServer) -> Iterator[RedisServer]:
 
 
 @pytest.mark.requirement("ARCH-33", "ARCH-34")
-def test_a_cache_in_redis_serves_every_instance(offices: Offices, redis_url: str) -> None:
+def test_a_cache_in_redis_serves_every_instance(
+    offices: Offices, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     curator, other = offices.open(redis=redis_url), offices.open(redis=redis_url)
     first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
-    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
-    again = other.shelf.add_book(title="Dune", client_request_id=KEY)
+    with monkeypatch.context() as patch:
+        keep_from_writing(other, patch)
+        again = other.shelf.add_book(title="Dune", client_request_id=KEY)
     assert_replays(again, first, at=moment(offices))
-    assert other.shelf.add_book(title="Emma", client_request_id=KEY).message_key == "CREATED"
+    assert other.shelf.add_book(title="Emma", client_request_id=KEY).message_key == "IDEMPOTENCY_KEY_REUSED"
 
 
 @pytest.mark.requirement("ARCH-33")
@@ -871,14 +949,81 @@ def test_a_cache_in_redis_keeps_principals_and_tenants_apart(offices: Offices, r
 
 
 @pytest.mark.requirement("ARCH-33")
-def test_a_cache_in_redis_lasts_a_day_and_replays_do_not_prolong_it(offices: Offices, redis_url: str) -> None:
+def test_a_cache_in_redis_lasts_a_day_and_replays_do_not_prolong_it(
+    offices: Offices, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     curator = offices.open(redis=redis_url)
     curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    keep_from_writing(curator, monkeypatch)
     offices.clock.pass_(hours=23)
     assert is_replay(curator.shelf.add_book(title="Dune", client_request_id=KEY))
-    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
     offices.clock.pass_(hours=1)
-    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "DUPLICATE_NAME"
+    assert curator.shelf.add_book(title="Dune", client_request_id=KEY).reply_type == "E"
+
+
+@pytest.mark.requirement("ARCH-33", "ARCH-34")
+def test_an_office_that_was_restored_does_not_replay_from_redis_what_it_never_had(
+    offices: Offices, redis_url: str, tmp_path: Path
+) -> None:
+    if offices.store is not None:
+        pytest.skip("a copy of the folder is no backup of a database elsewhere")
+    offices.open(redis=redis_url).close()
+    shutil.copytree(offices.folder, tmp_path / "restored")
+    lost = offices.open(redis=redis_url)
+    assert lost.shelf.add_book(title="Dune", client_request_id=KEY).message_key == "CREATED"
+    # The state in which the replay finds nothing to add is one that the restored store comes to as well.
+    assert is_replay(lost.shelf.add_book(title="Dune", client_request_id=KEY))
+    restored_offices = Offices(tmp_path / "restored", None)
+    try:
+        restored = restored_offices.open(redis=redis_url, clock=offices.clock)
+        assert restored.shelf.add_book(title="Emma").ok
+        offices.clock.pass_(minutes=1)
+        began = moment(offices)
+        made = restored.shelf.add_book(title="Dune", client_request_id=KEY)
+        assert (made.message_key, is_replay(made)) == ("CREATED", False)
+        assert_replays(restored.shelf.add_book(title="Dune", client_request_id=KEY), made, at=began)
+        assert sorted(book["title"] for book in restored.shelf.list_books().data["books"]) == ["Dune", "Emma"]
+    finally:
+        restored_offices.close()
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_an_answer_in_redis_does_not_count_once_its_key_stands_for_another_call(
+    offices: Offices, redis_url: str
+) -> None:
+    from redis import Redis
+
+    curator = offices.open(board(), redis=redis_url)
+    curator.board.pin_note(text="a", client_request_id=KEY)
+    with Redis.from_url(redis_url) as redis:
+        (name,) = redis.keys()
+        stale = redis.get(name)
+        change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+        offices.clock.pass_(minutes=1)
+        began = moment(offices)
+        second = curator.board.pin_note(text="a", client_request_id=KEY)
+        redis.set(name, stale)
+        assert_replays(curator.board.pin_note(text="a", client_request_id=KEY), second, at=began)
+        change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+        assert curator.board.pin_note(text="b", client_request_id=KEY).message_key == "CREATED"
+        redis.set(name, stale)
+        assert curator.board.pin_note(text="a", client_request_id=KEY).message_key == "IDEMPOTENCY_KEY_REUSED"
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_an_answer_that_redis_cannot_drop_keeps_nobody_waiting(offices: Offices, own_redis: RedisServer) -> None:
+    from redis import Redis
+
+    clients = [offices.open(board(), redis=own_redis.url) for _ in range(2)] * 4
+    clients[0].board.pin_note(text="a", client_request_id=KEY)
+    change(clients[0], "DELETE FROM keys WHERE tenant = :tenant")
+    with Redis.from_url(own_redis.url) as redis:
+        redis.config_set("min-replicas-to-write", 1)
+    with ThreadPoolExecutor(len(clients)) as threads:
+        calls = [threads.submit(client.board.pin_note, text="a", client_request_id=KEY) for client in clients]
+        made = [call.result(PATIENCE) for call in calls]
+    assert Counter(is_replay(answer) for answer in made) == {False: 1, True: len(clients) - 1}
+    assert count(clients[0], "notes") == 2
 
 
 @pytest.mark.requirement("ARCH-33")
@@ -912,8 +1057,13 @@ def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str) 
     with Redis.from_url(redis_url) as redis:
         (name,) = redis.keys()
         kept = orjson.loads(redis.get(name))
-        undated = orjson.dumps({**kept, "created_at": 17})
-        for nonsense in (b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}', undated):
+        damaged: list[tuple[str, Any]] = [
+            ("created_at", value) for value in (17, "then", "9999-12-31T23:59:59.000000Z")
+        ]
+        damaged += [("text", value) for value in (17, "", "{", "{}", "5", kept["text"].replace('"data"', '"date"'))]
+        damaged += [("position", "17"), ("again", {})]
+        spoiled = [orjson.dumps({**kept, field: value}) for field, value in damaged]
+        for nonsense in (b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}', *spoiled):
             redis.set(name, nonsense)
             again = curator.shelf.add_book(title="Dune", client_request_id=KEY)
             assert_replays(again, first, at=moment(offices))

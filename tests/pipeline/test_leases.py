@@ -18,7 +18,7 @@ from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.pipeline.post import OtherSystem, post
 from tests.pipeline.replays import assert_replays, is_replay
-from tests.pipeline.tables import count, everything, rows
+from tests.pipeline.tables import change, count, everything, rows
 
 KEY = "letter-0001"
 PATIENCE = 20
@@ -118,6 +118,26 @@ def test_what_was_done_elsewhere_leaves_a_fact_a_receipt_and_an_answer(
         assert_replays(answer, first, at=moment(offices))
     assert len(other.calls) == 1
     assert facts(curator) == [("post", "Reached")]
+
+
+@pytest.mark.requirement("ARCH-33")
+def test_an_answer_in_redis_counts_only_while_the_store_has_it(
+    offices: Offices, other: OtherSystem, redis_url: str
+) -> None:
+    curator = offices.open(post(other), redis=redis_url)
+    curator.post.send_letter(to="Ada", client_request_id=KEY)
+    assert is_replay(curator.post.send_letter(to="Ada", client_request_id=KEY))
+    lease = "UPDATE keys SET state = 'leased', answer = NULL, position = NULL, expires_at = :until"
+    until = instant_after(moment(offices), seconds=60)
+    change(curator, f"{lease} WHERE tenant = :tenant", until=until)
+    assert curator.post.send_letter(to="Ada", client_request_id=KEY).message_key == "REQUEST_IN_PROGRESS"
+    offices.clock.pass_(minutes=1)
+    assert curator.post.send_letter(to="Ada", client_request_id=KEY).message_key == "OUTCOME_UNKNOWN"
+    assert len(other.calls) == 1
+    change(curator, "DELETE FROM keys WHERE tenant = :tenant")
+    assert not is_replay(curator.post.send_letter(to="Ada", client_request_id=KEY))
+    assert is_replay(curator.post.send_letter(to="Ada", client_request_id=KEY))
+    assert len(other.calls) == 2
 
 
 def test_the_fact_shows_neither_arguments_nor_answer(curator: Client, other: OtherSystem) -> None:

@@ -24,9 +24,9 @@ from .keys import (
     are_keys_past,
     clear_key,
     find_key,
-    is_erased,
     key_row,
     purge_keys,
+    read_key,
     release_key,
 )
 from .moments import position_at, settled_position
@@ -70,7 +70,6 @@ __all__ = [
     "fingerprint",
     "has_unsealed",
     "history",
-    "is_erased",
     "is_erased_subject",
     "is_restored",
     "key_row",
@@ -82,6 +81,7 @@ __all__ = [
     "latest_receipts",
     "position_at",
     "purge_keys",
+    "read_key",
     "rebuild_state",
     "receipt_at",
     "receipt_for",

@@ -78,10 +78,10 @@ def release_key(transaction: Transaction, operation: str, key: str, *, taken_at:
     )
 
 
-def is_erased(reading: Reading, operation: str, key: str) -> bool:
-    """Whether the answer under a key was erased."""
+def read_key(reading: Reading, operation: str, key: str) -> StoredKey | None:
+    """The row of a key as it is committed, also one past its time."""
     rows = reading.rows(SELECT, {"operation": operation, "key": key})
-    return bool(rows) and rows[0]["state"] == "erased"
+    return StoredKey(**rows[0]) if rows else None
 
 
 def key_row(

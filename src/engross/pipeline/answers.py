@@ -1,7 +1,9 @@
 """The adapter cache: the first of the two layers of idempotency.
 
-It saves a trip to the store for a retry that comes soon, and nothing depends on it: an entry that is missing, or whose
-fingerprint differs, counts as no entry, and the key's row in the store decides.
+It saves the writer a retry that comes soon, and nothing depends on it: an entry that is missing, or whose fingerprint
+differs, counts as no entry, and the key's row in the store decides. So does an entry whose row the store does not have:
+a row is kept for longer than an entry, so this store never committed the call. One that was restored from a backup
+meets such answers in Redis, of what was done after the backup.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from engross.calls import Context, days_after
@@ -30,6 +32,15 @@ MOST_KEPT = 10_000
 PAUSE_SECONDS = 10.0
 PATIENCE_SECONDS = 0.25
 _log = logging.getLogger("engross.answers")
+
+
+class Told(Struct, frozen=True):
+    """What the text of an answer holds."""
+
+    code: str
+    params: dict[str, Any]
+    data: dict[str, Any]
+    trace_id: str
 
 
 class Remembered(Struct, frozen=True, gc=False):
@@ -66,6 +77,9 @@ class Answers(Protocol):
     def put(self, key: FlightKey, remembered: Remembered) -> None:
         """Remember an answer."""
 
+    def drop(self, key: FlightKey) -> None:
+        """Forget an answer."""
+
     def close(self) -> None:
         """Let go."""
 
@@ -90,6 +104,11 @@ class MemoryAnswers:
             self._kept.move_to_end(key)
             if len(self._kept) > self._most:
                 self._kept.popitem(last=False)
+
+    def drop(self, key: FlightKey) -> None:
+        """Forget an answer."""
+        with self._lock:
+            self._kept.pop(key, None)
 
     def close(self) -> None:
         """Let go."""
@@ -128,8 +147,19 @@ class RedisAnswers:
         """Remember an answer."""
         if time.monotonic() < self._away_until:
             return
+        # A state is that of one store: another one, restored from a backup of it, can come to the same.
+        text = orjson.dumps({**asdict(remembered), "unchanged_in": None, "again": None})
         try:
-            self._redis.set(self._name(key), orjson.dumps({**asdict(remembered), "again": None}), ex=KEPT_HOURS * 3600)
+            self._redis.set(self._name(key), text, ex=KEPT_HOURS * 3600)
+        except Exception as error:
+            self._pause(error)
+
+    def drop(self, key: FlightKey) -> None:
+        """Forget an answer."""
+        if time.monotonic() < self._away_until:
+            return
+        try:
+            self._redis.delete(self._name(key))
         except Exception as error:
             self._pause(error)
 
@@ -147,8 +177,9 @@ class RedisAnswers:
 
 def _remembered(text: bytes, now: str) -> Remembered | None:
     try:
-        found = Remembered(**orjson.loads(text))
+        found = convert(orjson.loads(text), Remembered)
+        convert(found.answer, Told)
         return found if found.is_fresh(now) else None
-    except (TypeError, ValueError):
+    except (ValueError, OverflowError):
         # Another release wrote it, or another program.
         return None

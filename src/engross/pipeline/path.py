@@ -29,7 +29,7 @@ from .read import read
 from .record import bearable
 from .remember import remember_suggestions
 from .request import Request
-from .steps import Steps, Work, time_left
+from .steps import CRASHES, Steps, Work, time_left
 from .write import write
 
 SUGGEST_SECONDS = 2.0
@@ -48,7 +48,7 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
         answer = reply_of(in_dialect(refusal, fittings.catalogue.at_hand(request.flow)))
         if refusal.__cause__ is not None:
             record_crash(trace.trace_id, refusal, tool)
-    except Exception as crash:
+    except CRASHES as crash:
         answer = reply_of(crash)
         record_crash(trace.trace_id, crash, tool)
     answer = answer.traced(trace, tool, (time.perf_counter_ns() - started) // 1000 / 1000)
@@ -122,6 +122,6 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
         if context.client_request_id is not None and not context.dry_run:
             remember_suggestions(fittings, context, found)
         return reply(answer.code, answer.params, more)
-    except Exception as error:
+    except CRASHES as error:
         record_crash(context.trace.trace_id, error, flow.ref)
         return answer

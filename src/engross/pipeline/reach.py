@@ -72,9 +72,9 @@ def reach(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
         return (yield from _tried_out(fittings, out))
     if mark is None:
         return (yield from _carried_out(fittings, out))
-    found = yield from lead_or_replay(fittings, context, mark)
-    if found is not None:
-        return (yield from replayed(fittings, context, found))
+    again = yield from lead_or_replay(fittings, context, mark)
+    if again is not None:
+        return again
     try:
         return (yield from _carried_out(fittings, out))
     finally:
@@ -91,7 +91,7 @@ def _tried_out(fittings: Fittings, out: Outgoing) -> Steps[Reply]:
         tentative=True,
     )
     if found is not None:
-        return rehearsed_replay(call, found)
+        return rehearsed_replay(plan.arguments, found)
     if not flow.rehearses:
         return rehearsal(fittings, call, Rehearsed(Performed(plan, Answer({})), decision))
     reaching = Reaching(context, context.client_request_id or context.message_id)

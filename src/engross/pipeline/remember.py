@@ -1,7 +1,7 @@
 """Stage 4, remember: has this very call been made before?
 
     in this process     one call per key runs, the others wait for it (flights)
-    the adapter cache   a retry that comes soon (answers)
+    the adapter cache   a retry that comes soon (answers); it counts only while the key's row stands for it
     the key's row       what counts; looked up before the write's own transaction does anything else. Where a row that
                         is in the way has the whole unit run again (SQLite), only that second run looks first: nearly
                         every key is new, and looking for it would be a fifth of what the write asks of the store.
@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from engross.calls import Context, parse_instant
 from engross.flows import Flow
 from engross.governance import find_proposal
-from engross.ledger import Reader, StoredKey, Unit, clear_key, find_key, fingerprint, is_erased
+from engross.ledger import Reader, StoredKey, Unit, clear_key, find_key, fingerprint, read_key
 from engross.replies import Failed, Invalid, Reply, codes, reply
 from engross.store import Reading, RequeueError, states_of_effects
 
@@ -53,13 +53,16 @@ def request_fingerprint(context: Context, arguments: Mapping[str, Any]) -> str:
     )
 
 
-def lead_or_replay(fittings: Fittings, context: Context, mark: str) -> Steps[Remembered | None]:
-    """Take the lead among the calls with this key (None), or find the answer that it has already."""
+def lead_or_replay(fittings: Fittings, context: Context, mark: str) -> Steps[Reply | None]:
+    """Take the lead among the calls with this key (None), or give the answer that it has already."""
     key = flight_key(context)
     while True:
         found = fittings.answers.get(key, context)
         if found and found.fingerprint == mark and found.principal == context.principal.id:
-            return found
+            again = yield from _again(fittings, context, found)
+            if again is not None:
+                return again
+            fittings.answers.drop(key)
         landing = fittings.flights.begin(key)
         if landing is None:
             # Whoever landed since the look at the cache is found in the store.
@@ -91,6 +94,12 @@ def recognised(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
     """The answer that the key's row holds, for a call that goes no further."""
     context = unit.context
     stored = find_key(unit.transaction, context.flow, context.client_request_id or "")
+    return None if stored is None else _known(stored, flow, context, mark)
+
+
+def committed(reading: Reading, context: Context, flow: Flow, mark: str) -> Remembered | None:
+    """The answer that the key's row holds, for a call that does not even get to a unit of work."""
+    stored = read_key(reading, context.flow, context.client_request_id or "")
     return None if stored is None else _known(stored, flow, context, mark)
 
 
@@ -159,7 +168,16 @@ def _erased(key: str) -> Invalid:
 
 
 def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[Reply]:
-    """The first answer again, with what has become of its subject since."""
+    """The answer that the key's row held a moment ago, once more."""
+    again = yield from _again(fittings, context, found)
+    if again is None:
+        # It was erased or purged since.
+        raise in_progress()
+    return again
+
+
+def _again(fittings: Fittings, context: Context, found: Remembered) -> Steps[Reply | None]:
+    """The first answer with what has become of its subject since; None if no row in the store stands for it."""
     deadline = context.deadline or 0.0
     since, state = yield Look(
         fittings.store,
@@ -168,6 +186,8 @@ def replayed(fittings: Fittings, context: Context, found: Remembered) -> Steps[R
         fittings.workers,
         deadline,
     )
+    if since is None:
+        return None
     if found.again is not None and found.unchanged_in == state:
         return found.again
     answer = found.answer
@@ -194,17 +214,28 @@ def remember_suggestions(fittings: Fittings, context: Context, suggestions: list
         fittings.answers.put(key, replace(found, text=orjson.dumps(answer).decode(), again=None))
 
 
-def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any], str]:
-    """What a replay has to say beyond the original answer, and in which state of the store."""
+def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any] | None, str]:
+    """What a replay has to say beyond the original answer, if it stands, and in which state of the store."""
     state = reading.state()
-    return {} if found.unchanged_in == state else _changes(reading, context, found), state
+    if found.again is not None and found.unchanged_in == state:
+        return {}, state
+    stored = read_key(reading, context.flow, context.client_request_id or "")
+    if stored is None or not _stands_for(stored, found):
+        return None, state
+    return _changes(reading, context, found), state
+
+
+def _stands_for(stored: StoredKey, found: Remembered) -> bool:
+    """Whether a row is of the very call that had this answer, and nobody erased it."""
+    return stored.state == "done" and (stored.principal, stored.fingerprint, stored.position, stored.created_at) == (
+        found.principal,
+        found.fingerprint,
+        found.position,
+        found.created_at,
+    )
 
 
 def _changes(reading: Reading, context: Context, found: Remembered) -> dict[str, Any]:
-    key = context.client_request_id or ""
-    if is_erased(reading, context.flow, key):
-        # A cache may know the answer still, but nobody may get to see it.
-        raise _erased(key)
     answer = found.answer
     proposal_id = answer["params"].get("proposal_id")
     if proposal_id is not None:

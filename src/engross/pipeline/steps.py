@@ -22,6 +22,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
+CRASHES = (Exception, SystemExit)
+"""What code of a domain's or a user's may end with: asking the program to exit is a crash like any other."""
 # A timer for every write costs more than it is worth; the store itself ends what takes longer.
 PATIENT = 25.0
 
@@ -48,7 +50,7 @@ def drive(steps: Steps[T]) -> T:
             step = steps.send(result) if failure is None else steps.throw(failure)
             try:
                 result, failure = step.block(), None
-            except (Exception, SystemExit) as raised:
+            except CRASHES as raised:
                 result, failure = None, _contained(raised)
     except StopIteration as end:
         answer: T = end.value
@@ -67,7 +69,7 @@ async def adrive(steps: Steps[T]) -> T:
             step = steps.send(result) if failure is None else steps.throw(failure)
             try:
                 result, failure = await step.wait(), None
-            except (Exception, SystemExit) as raised:
+            except CRASHES as raised:
                 result, failure = None, _contained(raised)
     except StopIteration as end:
         answer: T = end.value

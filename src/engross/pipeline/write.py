@@ -23,6 +23,7 @@ from .govern import confirmation, govern, require_confirmation
 from .perform import Performed, perform, prepare
 from .record import Recorded, record_commit, record_proposal, take_note
 from .remember import (
+    committed,
     flight_key,
     keeping_key,
     lead_or_replay,
@@ -30,9 +31,8 @@ from .remember import (
     recognised,
     replayed,
     request_fingerprint,
-    settled,
 )
-from .steps import Steps, Work, Write
+from .steps import Look, Steps, Work, Write
 
 MOST_ATTEMPTS = 50
 """How often a call is prepared anew because others were quicker."""
@@ -69,19 +69,11 @@ def write(fittings: Fittings, context: Context, flow: Flow, checked: Checked) ->
     mark = request_fingerprint(context, checked.arguments)
     if context.dry_run:
         return (yield from _attempt(fittings, context, flow, checked, mark))
-    found = yield from lead_or_replay(fittings, context, mark)
-    if found is not None:
-        return (yield from replayed(fittings, context, found)), None
+    again = yield from lead_or_replay(fittings, context, mark)
+    if again is not None:
+        return again, None
     try:
         return (yield from _attempt(fittings, context, flow, checked, mark))
-    except (Invalid, Denied) as refusal:
-        # What refuses it may be its own first run, committed by another process behind this one's back.
-        found = yield Write(
-            fittings.store, context.tenant, lambda unit: settled(Unit(unit, context, fittings.book), mark)
-        )
-        if found is None:
-            raise refusal
-        return (yield from replayed(fittings, context, found)), None
     except Failed as failure:
         raise keeping_key(failure, context) from failure.__cause__
     finally:
@@ -96,12 +88,14 @@ def _attempt(
     certain = None if fittings.policy.looks_at_types(context, flow) else expected
     tentative = _may_take_back(context, expected)
     for left in reversed(range(MOST_ATTEMPTS)):
+        is_prepared = flow.preparer is None
         try:
             prepared: Any = arguments
-            if flow.preparer is not None:
+            if not is_prepared:
                 prepared = yield Work(
                     fittings.workers, lambda: prepare(fittings, context, flow, arguments), context.deadline or 0.0
                 )
+                is_prepared = True
             call = Call(context, flow, arguments, checked.warnings, prepared, mark, certain)
             outcome: Outcome = yield Write(
                 fittings.store,
@@ -112,17 +106,46 @@ def _attempt(
                 bulk=flow.bulk,
             )
             break
-        except Overtaken:
-            if not left:
+        except Exception as failure:
+            if left and isinstance(failure, Overtaken):
+                continue
+            # A unit that crashed has looked by itself, and of one that was lost a look may come too early.
+            if mark is None or (is_prepared and not isinstance(failure, (Invalid, Denied))):
                 raise
+            outcome = yield from _done_before(fittings, context, flow, mark, failure)
+            break
     if isinstance(outcome, Remembered):
         if context.dry_run:
-            return rehearsed_replay(call, outcome), None
+            return rehearsed_replay(arguments, outcome), None
         return (yield from replayed(fittings, context, outcome)), None
     if isinstance(outcome, Rehearsed):
         return rehearsal(fittings, call, outcome), None
     take_note(fittings, context, outcome)
     return outcome.reply, outcome
+
+
+def _done_before(fittings: Fittings, context: Context, flow: Flow, mark: str, failure: Exception) -> Steps[Remembered]:
+    """What the key stands for already, whatever the call ends with by now; else that failure.
+
+    What refuses it may be its own first run, committed by another process behind this one's back.
+    """
+    found: Remembered | None
+    try:
+        found = yield Look(
+            fittings.store,
+            context.tenant,
+            lambda reading: committed(reading, context, flow, mark),
+            fittings.workers,
+            context.deadline or 0.0,
+        )
+    except Invalid:
+        raise
+    except Exception:
+        # The first failure is what the caller has to hear of.
+        found = None
+    if found is None:
+        raise failure
+    return found
 
 
 def _may_take_back(context: Context, expected: Decision) -> bool:
@@ -210,7 +233,7 @@ def rehearsal(fittings: Fittings, call: Call, rehearsed: Rehearsed) -> Reply:
     return reply(codes.VALIDATION_DONE, data=data)
 
 
-def rehearsed_replay(call: Call, found: Remembered) -> Reply:
+def rehearsed_replay(arguments: Mapping[str, Any], found: Remembered) -> Reply:
     """The answer to a dry run of a call that was made already."""
     answer = found.answer["data"]
     data = {
@@ -220,7 +243,7 @@ def rehearsed_replay(call: Call, found: Remembered) -> Reply:
         "suggestions": [],
         "would": {"mode": "replay", "original_request_time": found.created_at},
         "answer": answer,
-        "normalized": call.arguments,
+        "normalized": arguments,
     }
     return reply(codes.VALIDATION_DONE, data=data)
 

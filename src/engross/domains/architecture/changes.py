@@ -317,6 +317,8 @@ def _recalled(unit: Unit, flow: Flow, key: str, arguments: Mapping[str, Any]) ->
         return None
     if stored.principal != unit.context.principal.id:
         raise Invalid(codes.IDEMPOTENCY_KEY_REUSED, field="client_request_id")
+    if stored.state == "erased":
+        raise Invalid(codes.PAYLOAD_ERASED, {"kind": "answer to", "id": key}, field="client_request_id")
     if stored.fingerprint != _mark(unit, flow, arguments):
         raise Invalid(
             codes.IDEMPOTENCY_KEY_REUSED,
