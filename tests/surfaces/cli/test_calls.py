@@ -179,6 +179,14 @@ def test_a_write_repeated_with_its_key_is_a_replay(shell: Shell) -> None:
     assert (again.json["idempotent_replay"], again.json["book"]) == (True, first.json["book"])
 
 
+def test_people_are_told_that_an_answer_is_a_replay(local: Shell) -> None:
+    words = ("shelf", "add-book", "--title", "Dune", "--client-request-id", "request-0001")
+    first, again = local.run(*words), local.run(*words)
+    assert (first.code, "idempotent_replay" in first.out) == (0, False)
+    assert again.out.splitlines()[0].endswith("This is the answer of the first time.")
+    assert "idempotent_replay: true" in again.out.splitlines()
+
+
 def test_a_call_is_made_by_the_operating_systems_user_as_a_person(local: Shell) -> None:
     position = local.run("call", "shelf.add-book", "--json", DUNE).json["position"]
     receipt = local.run("record", "get-receipt", "--position", position, "--json").json["receipt"]
