@@ -78,6 +78,13 @@ def test_what_does_not_fit_is_refused_by_the_office_and_not_by_the_command(
     assert [error["field"] for error in done.json["errors"]] == [field]
 
 
+def test_people_are_told_which_field_a_problem_is_about_whether_there_is_one_or_several(gauge: Shell) -> None:
+    one = gauge.run("gauge", "measure", "--counts", "one")
+    assert "  field: counts.0" in one.err.splitlines()
+    several = gauge.run("gauge", "need").err
+    assert ("  first: " in several, "  second: " in several, "field:" in several) == (True, True, False)
+
+
 def test_the_office_says_which_values_are_allowed(gauge: Shell) -> None:
     done = gauge.run("gauge", "measure", "--colour", "gren", "--json")
     assert done.json["suggestions"]["allowed_values"] == ["red", "green"]

@@ -24,7 +24,7 @@ DIFF_STYLES = {"+": "green", "-": "red", "~": "yellow"}
 _FOR_PROGRAMS = ("facts",)
 """What a write says of itself. The facts that a read shows are what was asked for."""
 _ONLY_IF_ANY = ("warnings", "suggestions", "idempotent_replay")
-_SAID_ELSEWHERE = ("field", "details", "retryable")
+_SAID_ELSEWHERE = ("details", "retryable")
 Row = tuple[str, str, str]
 """A line of an answer: how far in, the name, the value."""
 
@@ -63,6 +63,8 @@ def print_refusal(answer: Reply) -> None:
         if len(errors) > 1:
             say(f"{INDENT}{error.get('field') or 'the whole'}: {error['message']}", stream=sys.stderr)
             print_fields(error.get("suggestions") or {}, stream=sys.stderr, depth=2)
+    if len(errors) > 1:
+        told.pop("field", None)
     if len(errors) > 1 or difference:
         told = {name: value for name, value in told.items() if name not in ("suggestions", "diff")}
     if answer.reply_type == "E" and answer.trace_id:
