@@ -139,6 +139,7 @@ def test_help_lists_the_flows_of_an_aggregate_and_shows_brackets_as_they_are(gau
     assert "[what]" in listed.out
     shown = gauge.run("gauge", "measure", "--help").out
     assert "[bold]text[/]" in shown
+    assert " ".join(shown.split()).count("[may be repeated]") == 3
     assert not gauge.folder.exists()
 
 
