@@ -63,6 +63,19 @@ def test_what_is_no_json_is_invalid_and_makes_no_office(local: Shell, given: str
     assert not local.folder.exists()
 
 
+@pytest.mark.shows_text
+def test_a_file_that_cannot_be_read_is_named_and_json_is_not_blamed(local: Shell) -> None:
+    refused = local.run("call", "shelf.add-book", "--json", "@somewhere/nowhere.json", "--as-text").err
+    assert "somewhere/nowhere.json" in refused
+    assert "well-formed" not in refused
+
+
+def test_arguments_without_their_option_are_told_its_name(local: Shell) -> None:
+    done = local.run("call", "shelf.add-book", DUNE)
+    assert (done.code, "--json" in done.err) == (2, True)
+    assert "misplaced" not in local.run("call", "--help").out.casefold()
+
+
 @pytest.mark.parametrize("flow", ["shelf.add-book", "shelf.no-such-flow"])
 def test_what_is_refused_before_the_office_is_reached_is_told_as_by_other_surfaces(served: Served, flow: str) -> None:
     body, headers = b"{bad", {"Content-Type": "application/json"}

@@ -149,6 +149,12 @@ def test_help_of_the_whole_needs_no_office_and_no_capability(tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_help_has_a_short_name_everywhere(gauge: Shell) -> None:
+    assert run("-h").out == run("--help").out != ""
+    for words in (["flows"], ["gauge"], ["gauge", "measure"], ["proposals", "list"]):
+        assert gauge.run(*words, "-h").out == gauge.run(*words, "--help").out != ""
+
+
 def test_options_of_the_place_may_stand_before_the_flow(gauge: Shell) -> None:
     done = run("gauge", *gauge.there, "measure", "--whole", "1", "--json")
     assert (done.code, done.json["got"]) == (0, {"whole": 1})
@@ -167,6 +173,13 @@ def test_a_broken_capability_is_an_error_that_names_it(tmp_path: Path) -> None:
     assert (done.code, done.key, done.json["file"]) == (4, "CONFIG_INVALID", str(broken))
 
 
+@pytest.mark.shows_text
+def test_a_folder_that_is_named_as_a_capability_is_told_to_be_one(tmp_path: Path) -> None:
+    done = run("flows", "--json", "--data", tmp_path / "office", "--capability", tmp_path)
+    assert (done.code, done.key) == (4, "CONFIG_INVALID")
+    assert "it is a folder" in done.json["problem"]
+
+
 def test_flows_are_listed_and_described(gauge: Shell) -> None:
     listed = gauge.run("flows", "--json").json["flows"]
     assert {"gauge.measure", "record.read-facts", "proposals.get-proposal"} <= {flow["flow"] for flow in listed}
@@ -180,6 +193,7 @@ def test_flows_are_listed_and_described(gauge: Shell) -> None:
     unknown = gauge.run("flows", "gauge.mesure", "--json")
     assert (unknown.code, unknown.key) == (2, "UNKNOWN_OPERATION")
     assert unknown.json["suggestions"]["did_you_mean"][0] == "gauge.measure"
+    assert gauge.run("flows", "gage", "--json").json["suggestions"]["did_you_mean"] == ["gauge"]
     for named in ("measure", described["tool"]):
         assert gauge.run("flows", named, "--json").json["flow"] == described
     for words in ([], ["gauge"], ["gauge.measure"]):
