@@ -13,7 +13,7 @@ from engross.replies import Failed, Invalid, codes
 from engross.store.archive import KEYS, Archive, file_of
 from engross.store.opening import is_postgres
 from engross.store.port import Row
-from engross.store.snapshot import Snapshot, Table, snapshot_at
+from engross.store.snapshot import Snapshot, Table, snapshot_at, snapshot_of_file
 from engross.store.target import unusable
 
 from .checkpoint import Checkpoint
@@ -184,7 +184,7 @@ def source_at(location: str | Path, keys: Path | None = None) -> Source:
         return BackupSource(Archive(path))
     if path.is_dir():
         return StoreSource(snapshot_at(path / DATABASE), keyring if keys else keyring_in(path / KEYS))
-    return StoreSource(snapshot_at(path), keyring)
+    return StoreSource(snapshot_of_file(path), keyring)
 
 
 def _restored(archive: Archive) -> Checkpoint | None:

@@ -155,7 +155,7 @@ def _lying_in(folder: Path) -> list[Path]:
 
 def _loaded(file: Path, settings: Settings, others: Collection[str]) -> list[Aggregate]:
     if not file.is_file():
-        raise _unusable(file, "there is no such file")
+        raise _unusable(file, "it is a folder: name the files in it" if file.is_dir() else "there is no such file")
     load = LOADERS.get(file.suffix)
     if load is None:
         raise _unusable(file, "this kind of file is not known", allowed=sorted(LOADERS))

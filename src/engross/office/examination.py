@@ -1,21 +1,20 @@
 """The doctor's examination of an office: everything it needs, looked at one by one, and nothing changed.
 
 Every check says what it found and, where something is wrong, what to do about it. One that fails keeps none of the
-others from being made.
+others from being made, but for a store that is away: whoever needs it would only wait for it again. What keeps several
+from being made is told once.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-import orjson
 
 from engross.calls import instant, now, parse_instant
 from engross.ledger import OfficeKey, is_restored, stated_aggregates
@@ -26,7 +25,7 @@ from engross.ledger.merkle import merkle_root
 from engross.ledger.seals import LARGEST_SEAL, last_seal
 from engross.ledger.signing import signed_by
 from engross.plainfile import stands_at
-from engross.replies import Coded, reply_of
+from engross.replies import Coded, Reply, codes, reply_of
 from engross.store import Migration, Reading
 from engross.store.opening import bring_up_to_date
 
@@ -52,6 +51,14 @@ OLDEST_SQLITE = (3, 51, 3)
 LITTLE_ROOM, NO_ROOM = 500_000_000, 20_000_000
 CLOCK_MAY_DIFFER = timedelta(seconds=5)
 PATIENCE_SECONDS = 2.0
+OF_THE_STORE = ("tables", "facts", "seals", "clock")
+REMEDIES: Mapping[str, str] = {
+    codes.STORE_CORRUPT: "Keep a copy of it as it is, then restore a backup: `engross restore`.",
+    codes.STORE_NEWER: "Update the program: `engross --version` is older than what wrote the store.",
+    codes.MIGRATION_PENDING: "Run `engross migrate`, after `engross backup`.",
+    codes.CONFIG_INVALID: "Mend what is named, and look again.",
+}
+"""What the person who runs the office does about a refusal. The advice in the registry is for their callers."""
 
 
 class Finding(NamedTuple):
@@ -73,6 +80,7 @@ class Outcome(NamedTuple):
     status: Status
     what: str
     advice: str | None = None
+    code: str | None = None
 
 
 def examine(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080) -> list[Finding]:
@@ -95,20 +103,54 @@ def examine(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080) ->
         ("redis", lambda: _redis(settings)),
         ("port", lambda: _port(host, port)),
     )
-    return [Finding(name, *_made(check)) for name, check in checks]
+    return list(_findings(checks, settings))
 
 
-def _made(check: Callable[[], Outcome]) -> Outcome:
+def _findings(checks: Sequence[tuple[str, Callable[[], Outcome]]], settings: Settings) -> Iterator[Finding]:
+    met: dict[str, str] = {}
+    away = False
+    for name, check in checks:
+        if away and name in OF_THE_STORE:
+            yield _not_made(name, "store")
+            continue
+        made = _made(check, settings)
+        away = away or (name == "store" and made.code == codes.STORE_UNAVAILABLE)
+        before = met.setdefault(made.what, name) if made.status == "fail" else name
+        yield Finding(name, made.status, made.what, made.advice) if before == name else _not_made(name, before)
+
+
+def _not_made(name: str, because: str) -> Finding:
+    return Finding(name, "fail", f"not known before what {because} found is mended")
+
+
+def _made(check: Callable[[], Outcome], settings: Settings) -> Outcome:
     try:
         return check()
     except Coded as refusal:
         answer = reply_of(refusal)
-        told = orjson.dumps(answer.data).decode() if answer.data else ""
-        return Outcome("fail", f"{answer.message_key} {answer.message} {told}".rstrip(), answer.entry.advice)
+        what = f"{answer.message_key} {answer.message} {_in_words(answer)}".rstrip()
+        return Outcome("fail", what, _remedy(answer, settings), answer.code)
     except ModuleNotFoundError as missing:
         return Outcome("fail", f"the library {missing.name} is not installed", "Install the extra that brings it.")
     except Exception as error:
         return Outcome("fail", f"the check itself failed: {type(error).__name__}", "Report this with the version.")
+
+
+def _remedy(answer: Reply, settings: Settings) -> str | None:
+    if answer.code == codes.STORE_UNAVAILABLE:
+        database = "the database that --store or ENGROSS_STORE names, and " if settings.store else ""
+        return f"See that the user that runs the office can reach {database}everything in {settings.data}."
+    return REMEDIES.get(answer.code, answer.entry.advice)
+
+
+def _in_words(answer: Reply) -> str:
+    """What a refusal holds besides its message; all that is allowed only where nothing near is known."""
+    left_out = ("setting", "allowed") if answer.data.get("did_you_mean") else ("setting",)
+    return "; ".join(
+        f"{name.replace('_', ' ')}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+        for name, value in answer.data.items()
+        if name not in left_out and value not in (None, [], ())
+    )
 
 
 def _python() -> Outcome:

@@ -335,4 +335,7 @@ def read_knobs(settings: Settings) -> Knobs:
     except (OSError, UnicodeDecodeError) as error:
         told = {"setting": KNOBS, "file": str(file), "problem": f"it cannot be read as text ({type(error).__name__})"}
         raise Failed(codes.CONFIG_INVALID, {"setting": KNOBS}, data=told) from error
-    return Knobs.from_toml(text)
+    try:
+        return Knobs.from_toml(text)
+    except Failed as unfit:
+        raise Failed(unfit.code, unfit.params, data={"file": str(file), **(unfit.data or {})}) from unfit

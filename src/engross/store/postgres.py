@@ -10,6 +10,7 @@ ends the transaction of a connection that sits idle inside one.
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,6 +48,9 @@ LARGEST_TRIP = 200
 MOST_PARAMETERS = 30_000
 ROWS_AT_ONCE = 20
 MANY_ALIKE = 50
+
+# Why nobody could connect is told by the failure that comes of it; the pool would write it to any terminal besides.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 # A database that other tools moved to a younger server would give out positions that the ledger already holds.
 SHIFT_PAST_THE_LEDGER = """

@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 import apsw
 
+from engross.replies import Failed, Invalid, codes
+
 from .failures import sqlite_failure, translated, unavailable
 from .opening import is_postgres
 from .port import Engine
@@ -274,6 +276,18 @@ def snapshot_at(location: str | Path) -> Snapshot:
         return PostgresSnapshot(PostgresStore(str(location)).connect())
     with translated(sqlite_failure):
         return _file_snapshot(Path(location))
+
+
+def snapshot_of_file(path: Path) -> Snapshot:
+    """The same look at a file that somebody named, which may be anything."""
+    try:
+        with translated(sqlite_failure):
+            return _file_snapshot(path)
+    except (Failed, apsw.SQLError) as error:
+        if isinstance(error, Failed) and error.code != codes.STORE_CORRUPT:
+            raise
+        problem = "it is damaged, or neither a backup nor the database of an office"
+        raise Invalid(codes.BACKUP_INVALID, {"problem": problem}) from error
 
 
 def _file_snapshot(path: Path) -> SqliteSnapshot:

@@ -63,6 +63,19 @@ def test_what_is_no_json_is_invalid_and_makes_no_office(local: Shell, given: str
     assert not local.folder.exists()
 
 
+@pytest.mark.shows_text
+def test_a_file_that_cannot_be_read_is_named_and_json_is_not_blamed(local: Shell) -> None:
+    refused = local.run("call", "shelf.add-book", "--json", "@somewhere/nowhere.json", "--as-text").err
+    assert "somewhere/nowhere.json" in refused
+    assert "well-formed" not in refused
+
+
+def test_arguments_without_their_option_are_told_its_name(local: Shell) -> None:
+    done = local.run("call", "shelf.add-book", DUNE)
+    assert (done.code, "--json" in done.err) == (2, True)
+    assert "misplaced" not in local.run("call", "--help").out.casefold()
+
+
 @pytest.mark.parametrize("flow", ["shelf.add-book", "shelf.no-such-flow"])
 def test_what_is_refused_before_the_office_is_reached_is_told_as_by_other_surfaces(served: Served, flow: str) -> None:
     body, headers = b"{bad", {"Content-Type": "application/json"}
@@ -177,6 +190,14 @@ def test_a_write_repeated_with_its_key_is_a_replay(shell: Shell) -> None:
     words = ("shelf", "add-book", "--title", "Dune", "--client-request-id", "request-0001", "--json")
     first, again = shell.run(*words), shell.run(*words)
     assert (again.json["idempotent_replay"], again.json["book"]) == (True, first.json["book"])
+
+
+def test_people_are_told_that_an_answer_is_a_replay(local: Shell) -> None:
+    words = ("shelf", "add-book", "--title", "Dune", "--client-request-id", "request-0001")
+    first, again = local.run(*words), local.run(*words)
+    assert (first.code, "idempotent_replay" in first.out) == (0, False)
+    assert again.out.splitlines()[0].endswith("This is the answer of the first time.")
+    assert "idempotent_replay: true" in again.out.splitlines()
 
 
 def test_a_call_is_made_by_the_operating_systems_user_as_a_person(local: Shell) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ from engross.surfaces.client import connect
 from tests.bed.offices import Offices, shelf
 from tests.bed.unprivileged import Unprivileged
 from tests.surfaces.cli.conftest import SHELF
-from tests.surfaces.cli.shell import COMMAND, Done, Shell, plain, run
+from tests.surfaces.cli.shell import COMMAND, Done, Shell, plain, run, spawn
 
+UNIT_SECONDS = 5.0
 CHECKS = [
     *("python", "sqlite", "environment", "data folder", "disk", "key", "policies", "capabilities", "store", "tables"),
     *("facts", "seals", "clock", "tokens", "redis", "port"),
@@ -224,6 +226,33 @@ def test_a_redis_that_answers_is_fine(office: Path, redis_url: str) -> None:
 def test_a_server_that_is_away_fails(tmp_path: Path) -> None:
     done, checks = examined("--data", tmp_path / "office", "--store", "postgresql://nobody@127.0.0.1:1/none")
     assert (done.code, checks["store"], checks["tables"]) == (1, "fail", "fail")
+
+
+@pytest.mark.requirement("ECO-03")
+def test_a_server_that_is_away_is_waited_for_and_told_once(tmp_path: Path) -> None:
+    began = time.monotonic()
+    done = spawn("doctor", "--data", tmp_path / "office", "--store", "postgres://me:secret@127.0.0.1:1/x")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert time.monotonic() - began < 2 * UNIT_SECONDS
+    assert done.stdout.count("STORE_UNAVAILABLE") == 1
+    assert "ENGROSS_STORE" in done.stdout
+    assert "secret" not in done.stdout
+    lines = {line.split()[1]: line for line in done.stdout.splitlines() if line.startswith("fail")}
+    assert list(lines) == ["store", "tables", "facts", "seals", "clock"]
+    assert all("what store found" in line for name, line in lines.items() if name != "store")
+
+
+@pytest.mark.requirement("ECO-03")
+def test_one_wrong_knob_is_told_once_and_in_words(office: Path) -> None:
+    broken_knob(office)
+    told = run("doctor", "--data", office).out
+    assert told.count("CONFIG_INVALID") == 1
+    assert "did you mean: confirm_tier" in told
+    assert str(office / "policies" / "knobs.toml") in told
+    assert "{" not in told
+    failing = [line.split()[1] for line in told.splitlines() if line.startswith("fail")]
+    assert failing[0] == "policies"
+    assert told.count("what policies found") == len(failing) - 1 > 0
 
 
 @pytest.mark.requirement("ECO-03")

@@ -78,6 +78,13 @@ def test_what_does_not_fit_is_refused_by_the_office_and_not_by_the_command(
     assert [error["field"] for error in done.json["errors"]] == [field]
 
 
+def test_people_are_told_which_field_a_problem_is_about_whether_there_is_one_or_several(gauge: Shell) -> None:
+    one = gauge.run("gauge", "measure", "--counts", "one")
+    assert "  field: counts.0" in one.err.splitlines()
+    several = gauge.run("gauge", "need").err
+    assert ("  first: " in several, "  second: " in several, "field:" in several) == (True, True, False)
+
+
 def test_the_office_says_which_values_are_allowed(gauge: Shell) -> None:
     done = gauge.run("gauge", "measure", "--colour", "gren", "--json")
     assert done.json["suggestions"]["allowed_values"] == ["red", "green"]
@@ -132,6 +139,7 @@ def test_help_lists_the_flows_of_an_aggregate_and_shows_brackets_as_they_are(gau
     assert "[what]" in listed.out
     shown = gauge.run("gauge", "measure", "--help").out
     assert "[bold]text[/]" in shown
+    assert " ".join(shown.split()).count("[may be repeated]") == 3
     assert not gauge.folder.exists()
 
 
@@ -139,6 +147,12 @@ def test_help_of_the_whole_needs_no_office_and_no_capability(tmp_path: Path) -> 
     done = run("--help", env={"ENGROSS_DATA": str(tmp_path / "x"), "ENGROSS_CAPABILITIES": str(tmp_path / "gone.py")})
     assert done.code == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_help_has_a_short_name_everywhere(gauge: Shell) -> None:
+    assert run("-h").out == run("--help").out != ""
+    for words in (["flows"], ["gauge"], ["gauge", "measure"], ["proposals", "list"]):
+        assert gauge.run(*words, "-h").out == gauge.run(*words, "--help").out != ""
 
 
 def test_options_of_the_place_may_stand_before_the_flow(gauge: Shell) -> None:
@@ -159,6 +173,13 @@ def test_a_broken_capability_is_an_error_that_names_it(tmp_path: Path) -> None:
     assert (done.code, done.key, done.json["file"]) == (4, "CONFIG_INVALID", str(broken))
 
 
+@pytest.mark.shows_text
+def test_a_folder_that_is_named_as_a_capability_is_told_to_be_one(tmp_path: Path) -> None:
+    done = run("flows", "--json", "--data", tmp_path / "office", "--capability", tmp_path)
+    assert (done.code, done.key) == (4, "CONFIG_INVALID")
+    assert "it is a folder" in done.json["problem"]
+
+
 def test_flows_are_listed_and_described(gauge: Shell) -> None:
     listed = gauge.run("flows", "--json").json["flows"]
     assert {"gauge.measure", "record.read-facts", "proposals.get-proposal"} <= {flow["flow"] for flow in listed}
@@ -172,6 +193,7 @@ def test_flows_are_listed_and_described(gauge: Shell) -> None:
     unknown = gauge.run("flows", "gauge.mesure", "--json")
     assert (unknown.code, unknown.key) == (2, "UNKNOWN_OPERATION")
     assert unknown.json["suggestions"]["did_you_mean"][0] == "gauge.measure"
+    assert gauge.run("flows", "gage", "--json").json["suggestions"]["did_you_mean"] == ["gauge"]
     for named in ("measure", described["tool"]):
         assert gauge.run("flows", named, "--json").json["flow"] == described
     for words in ([], ["gauge"], ["gauge.measure"]):

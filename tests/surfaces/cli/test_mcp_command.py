@@ -135,6 +135,13 @@ def test_what_makes_no_sense_ends_it_before_it_says_anything(tmp_path: Path, wor
     assert done.stderr != ""
 
 
+def test_a_role_that_is_none_is_refused_in_words(tmp_path: Path) -> None:
+    done = spawn("mcp", "--data", tmp_path / "office", "--role", "boss", stdin=subprocess.DEVNULL)
+    assert done.stderr.startswith("VALIDATION_ERROR")
+    assert {"field:", "curator"} <= set(done.stderr.split())
+    assert "{" not in done.stderr
+
+
 def test_it_has_help_of_its_own() -> None:
     done = spawn("mcp", "--help")
     assert done.returncode == 0

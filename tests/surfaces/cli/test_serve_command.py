@@ -117,6 +117,8 @@ def test_without_credentials_only_this_machine_is_served(local: Shell) -> None:
     [
         (["--port", "70000"], 2),
         (["--port", "http"], 2),
+        (["--unix-socket", "x.sock", "--port", "8080"], 2),
+        (["--unix-socket", "x.sock", "--host", "127.0.0.1"], 2),
         (["--toolsets", "shelv", "--port", "0"], 4),
         (["--capability", "nowhere.py", "--port", "0"], 4),
         (["--host", "no such host", "--port", "0"], 4),

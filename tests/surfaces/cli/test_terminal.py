@@ -49,7 +49,11 @@ def test_a_person_is_asked_to_confirm(local: Shell) -> None:
     refusing = Terminal(*words)
     assert "BookRemoved" in refusing.until("[y/N]")
     refusing.type("n\n")
-    assert refusing.end() == 3
+    assert refusing.end() == 1
+    said = refusing.shown.partition("[y/N]")[2]
+    assert "CONFIRMATION_DECLINED" in said
+    assert "BookRemoved" not in said
+    assert "confirm_token" not in refusing.shown
     agreeing = Terminal(*words)
     agreeing.until("[y/N]")
     agreeing.type("y\n")

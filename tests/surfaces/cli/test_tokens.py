@@ -95,8 +95,19 @@ def test_who_is_no_admin_makes_no_tokens(shell: Shell) -> None:
 
 
 def test_a_token_is_not_made_from_far_away(served: Served) -> None:
-    assert run("token", "create", "scout", "--url", served.url, "--token", served.owner).code == 2
+    for far in (["--url", served.url, "--token", served.owner], ["--url", served.url], ["--token", served.owner]):
+        refused = run("token", "create", "scout", *far)
+        assert (refused.code, refused.out, "folder" in refused.err) == (2, "", True)
     assert run("token", "list", "--url", served.url, "--token", served.owner, "--json").key == "READ_OK"
+
+
+def test_only_commands_that_reach_an_office_elsewhere_offer_to() -> None:
+    offered = {command: run("token", command, "--help").out for command in ("create", "list", "revoke")}
+    assert {command for command, shown in offered.items() if "--url" in shown or "--token " in shown} == {
+        "list",
+        "revoke",
+    }
+    assert "--data" in offered["create"]
 
 
 def test_a_token_that_no_header_can_hold_is_refused(served: Served) -> None:

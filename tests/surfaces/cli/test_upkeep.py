@@ -309,6 +309,24 @@ def test_a_folder_without_an_office_is_none_to_verify(tmp_path: Path) -> None:
     assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "RECORD_NOT_FOUND")
 
 
+@pytest.mark.parametrize("content", [b"", b"aggregate = None\n", b"SQLite format 3\0" + bytes(84)])
+def test_what_is_neither_a_backup_nor_a_database_of_an_office_is_no_damaged_store(
+    tmp_path: Path, content: bytes
+) -> None:
+    file = tmp_path / "parcels.py"
+    file.write_bytes(content)
+    done = engross("verify", file, "--json")
+    assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "BACKUP_INVALID")
+
+
+def test_a_database_of_somebody_else_is_no_ledger_to_verify(tmp_path: Path) -> None:
+    store = apsw.Connection(str(tmp_path / "other.db"))
+    store.execute("CREATE TABLE books (title TEXT)")
+    store.close()
+    done = engross("verify", tmp_path / "other.db", "--json")
+    assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "BACKUP_INVALID")
+
+
 @pytest.mark.parametrize("words", WRITES.values(), ids=WRITES)
 def test_a_link_stays_and_the_file_behind_it_is_written(data: Path, tmp_path: Path, words: list[str]) -> None:
     there, link = tmp_path / "there", tmp_path / "link"

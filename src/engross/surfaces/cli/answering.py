@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from engross.replies import Coded, Reply, codes, exit_code, reply_of
+from engross.replies import Coded, Reply, codes, exit_code, reply, reply_of
 from engross.surfaces.client import Client
 
 from .printing import print_answer, print_diff, print_json, print_refusal
@@ -30,7 +30,7 @@ def finish(answer: Reply, *, json: bool, dialect: str = "plain", show: Show = pr
     else:
         print_refusal(answer)
     if not answer.ok:
-        raise typer.Exit(exit_code(answer))
+        raise typer.Exit(NOT_AGREED if answer.code == codes.CONFIRMATION_DECLINED else exit_code(answer))
     return answer
 
 
@@ -48,8 +48,10 @@ def call_and_confirm(
     """Call a flow. What has to be confirmed is shown, and done if the person at the terminal says so."""
     answer = client.call(flow, arguments, dry_run=dry_run)
     token = answer.data.get("confirm_token")
-    if answer.code != codes.CONFIRMATION_REQUIRED or token is None or not (yes or _agreed(answer, json=json)):
+    if answer.code != codes.CONFIRMATION_REQUIRED or token is None or not (yes or (can_ask() and not json)):
         return answer
+    if not yes and not _agreed(answer):
+        return reply(codes.CONFIRMATION_DECLINED)  # reply-lint: L7 because the person was asked here
     return client.call(flow, {**arguments, "confirm_token": token})
 
 
@@ -64,8 +66,6 @@ def is_agreed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _agreed(answer: Reply, *, json: bool) -> bool:
-    if json or not can_ask():
-        return False
+def _agreed(answer: Reply) -> bool:
     print_diff(str(answer.data.get("diff_text", "")), stream=sys.stderr)
     return is_agreed(f"{answer.message} Do it?")

@@ -14,6 +14,7 @@ from engross.replies import Invalid, codes
 MOST_BYTES = 64 * 1024 * 1024
 """More than any flow takes; whoever sends more than that sends the wrong file."""
 STDIN = "-"
+NAME_A_FILE = "Name a file that is there: @FILE reads the arguments from it."
 
 
 def read_json(given: str) -> Any:
@@ -26,8 +27,8 @@ def read_json(given: str) -> Any:
             with file.open("rb") as stream:
                 return parsed(_read(stream.read, file.name))
         except OSError as error:
-            problem = f"{file} cannot be read ({type(error).__name__})"
-            raise Invalid(codes.MALFORMED_INPUT, {"problem": problem}) from None
+            problem = f"{given[1:]} cannot be read: {error.strerror}"
+            raise Invalid(codes.MALFORMED_INPUT, {"problem": problem}, suggestions={"hint": NAME_A_FILE}) from None
     return parsed(given)
 
 

@@ -29,6 +29,7 @@ COMMITS_AT_ONCE = 100
 def call(
     place: Place,
     flow: Annotated[str, typer.Argument(metavar="AGGREGATE.FLOW", help="The flow, as `engross flows` lists it.")],
+    misplaced: Annotated[str | None, typer.Argument(hidden=True, metavar="--json ARGS")] = None,
     json: Annotated[
         str | None,
         typer.Option(
@@ -42,6 +43,8 @@ def call(
     yes: Yes = False,
 ) -> None:
     """Call a flow by its ref."""
+    if misplaced is not None:
+        raise typer.BadParameter("arguments come behind --json", param_hint=misplaced)
     answers_json = json is not None if as_json is None else as_json
     try:
         arguments = {} if json is None else read_json(json)
@@ -72,7 +75,8 @@ def flows(
         chosen = [one for one in outlines.values() if name in (None, one.namespace)]
         if name is None or chosen:
             return reply(codes.SYS_OK, data={"flows": [one.summary() for one in chosen]})
-        return reply(codes.SYS_OK, data={"flow": outlines[found(name, outlines)].as_data()})
+        aggregates = {one.namespace for one in outlines.values()}
+        return reply(codes.SYS_OK, data={"flow": outlines[found(name, outlines, aggregates)].as_data()})
 
     finish(attempt(work), json=json, show=_show_flows)
 

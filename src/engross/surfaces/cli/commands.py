@@ -61,6 +61,7 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
     epilog="Every flow is a command too: engross AGGREGATE FLOW --help. `engross flows` lists them.",
     pretty_exceptions_enable=False,
     rich_markup_mode=markup(),

@@ -12,9 +12,9 @@ from engross.surfaces.client.connect import held_token
 from .answering import FINDINGS, attempt, finish
 from .place import AsJson, Capability, Data, Place, Store, Token, Url, settings_at
 from .printing import print_json, say
+from .running import HOST, PORT
 
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
-HOST, PORT = "127.0.0.1", 8080
 
 
 def doctor(

@@ -56,10 +56,11 @@ class Field(NamedTuple):
             annotation, names = bool | None, [f"{self.option}/--no-{self.option.removeprefix('--')}"]
         elif self.repeated:
             annotation = list[str] | None
+        said = [note for note, holds in (("needed", self.needed), ("may be repeated", self.repeated)) if holds]
         description = str(self.schema.get("description", ""))
         told = typer.Option(
             *names,
-            help=unmarked(f"{description} [needed]" if self.needed else description),
+            help=unmarked(f"{description} [{', '.join(said)}]" if said else description),
             metavar=None if self.kind == "boolean" else self._metavar(),
             show_default=False,
             rich_help_panel=CALL_PANEL if self.name in CONTROLS else None,

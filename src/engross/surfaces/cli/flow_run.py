@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -58,15 +58,18 @@ def run(
     finish(answer, json=json, dialect=dialect, show=print_answer if answer.ok else print_refusal)
 
 
-def found(name: str, outlines: Mapping[str, Outline]) -> str:
-    """The flow that somebody means: by its ref, by its name if no other has it, by its tool."""
+def found(name: str, outlines: Mapping[str, Outline], besides: Iterable[str] = ()) -> str:
+    """The flow that somebody means: by its ref, by its name if no other has it, by its tool.
+
+    `besides` are other names that would have been found; the nearest of all is suggested.
+    """
     if name in outlines:
         return name
     meant = [ref for ref, one in outlines.items() if name in (one.name, one.tool)]
     if len(meant) == 1:
         return meant[0]
     tools = {one.tool: ref for ref, one in outlines.items() if one.tool}
-    raise unknown_flow(name, outlines, tools, hint=WHERE_FLOWS_COME_FROM)
+    raise unknown_flow(name, [*besides, *outlines], tools, hint=WHERE_FLOWS_COME_FROM)
 
 
 def show_steps(steps: Sequence[Mapping[str, Any]]) -> None:

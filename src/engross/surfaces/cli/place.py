@@ -6,9 +6,10 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args
 
 import typer
 
@@ -23,6 +24,7 @@ from engross.surfaces.client.address import SCHEMES, is_address
 PANEL = "Which office"
 DEFAULT_ROLE: Role = "curator"
 _DECIDED_THERE = ("data", "store", "capability", "root", "role", "tenant")
+_ELSEWHERE = ("url", "token")
 _SEVERAL = ("capability", "root")
 
 Data = Annotated[
@@ -181,7 +183,17 @@ OPTIONS: Mapping[str, Any] = {
 """The options that every command about a call has, by the field of `Place` that they fill."""
 
 
-def at_office(command: Callable[..., None]) -> Callable[..., None]:
+def _hidden(option: Any) -> Any:
+    kind, told = get_args(option)
+    unseen = copy(told)
+    unseen.hidden = True
+    return Annotated[kind, unseen]
+
+
+_HERE: Mapping[str, Any] = {name: _hidden(option) if name in _ELSEWHERE else option for name, option in OPTIONS.items()}
+
+
+def at_office(command: Callable[..., None], options: Mapping[str, Any] = OPTIONS) -> Callable[..., None]:
     """Give a command that takes a `place` the options that say which."""
     own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "place"]
 
@@ -189,18 +201,32 @@ def at_office(command: Callable[..., None]) -> Callable[..., None]:
     def run(ctx: typer.Context, **given: Any) -> None:
         command(place=taken_out(ctx, given), **given)
 
-    return with_signature(run, own)
+    return with_signature(run, own, options)
+
+
+def at_folder(command: Callable[..., None]) -> Callable[..., None]:
+    """The same for a command that works beside the office's folder alone: it refuses an address, and offers none."""
+
+    def here(place: Place, **given: Any) -> None:
+        for name in _ELSEWHERE:
+            if getattr(place, name):
+                raise typer.BadParameter("this is done where the office's folder is", param_hint=f"--{name}")
+        command(place=place, **given)
+
+    return at_office(wraps(command)(here), _HERE)
 
 
 def any_office(**given: Any) -> None:
     """What a group of commands takes before the command: the same options."""
 
 
-def with_signature(run: Callable[..., None], own: Iterable[inspect.Parameter]) -> Callable[..., None]:
+def with_signature(
+    run: Callable[..., None], own: Iterable[inspect.Parameter], options: Mapping[str, Any] = OPTIONS
+) -> Callable[..., None]:
     """The function with parameters of its own, then those of a place."""
     kind = inspect.Parameter.KEYWORD_ONLY
     context = inspect.Parameter("ctx", kind, annotation=typer.Context)
-    place = [inspect.Parameter(name, kind, default=None, annotation=option) for name, option in OPTIONS.items()]
+    place = [inspect.Parameter(name, kind, default=None, annotation=option) for name, option in options.items()]
     setattr(run, "__signature__", inspect.Signature([*own, context, *place]))  # noqa: B010
     return run
 

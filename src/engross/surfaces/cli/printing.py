@@ -21,10 +21,10 @@ KEPT_WHOLE = 40
 """Columns of so many characters are not broken up in a table, and others are not narrower than the next number."""
 NARROWEST = 12
 DIFF_STYLES = {"+": "green", "-": "red", "~": "yellow"}
-_FOR_PROGRAMS = ("facts", "idempotent_replay")
+_FOR_PROGRAMS = ("facts",)
 """What a write says of itself. The facts that a read shows are what was asked for."""
-_ONLY_IF_ANY = ("warnings", "suggestions")
-_SAID_ELSEWHERE = ("field", "details", "retryable")
+_ONLY_IF_ANY = ("warnings", "suggestions", "idempotent_replay")
+_SAID_ELSEWHERE = ("details", "retryable")
 Row = tuple[str, str, str]
 """A line of an answer: how far in, the name, the value."""
 
@@ -42,8 +42,9 @@ def print_answer(answer: Reply) -> None:
     """What came of a call: for a write that it was made, then the fields of the answer."""
     is_read = answer.entry.area == "READ"
     if not is_read:
-        say(f"{answer.message_key} {answer.message}", style="bold green")
-    told = {name: value for name, value in answer.data.items() if value != [] or name not in _ONLY_IF_ANY}
+        again = " This is the answer of the first time." if answer.data.get("idempotent_replay") else ""
+        say(f"{answer.message_key} {answer.message}{again}", style="bold green")
+    told = {name: value for name, value in answer.data.items() if value or name not in _ONLY_IF_ANY}
     difference = told.pop("diff_text", None)
     for name in (*(() if is_read else _FOR_PROGRAMS), *(() if difference is None else ("diff",))):
         told.pop(name, None)
@@ -62,6 +63,8 @@ def print_refusal(answer: Reply) -> None:
         if len(errors) > 1:
             say(f"{INDENT}{error.get('field') or 'the whole'}: {error['message']}", stream=sys.stderr)
             print_fields(error.get("suggestions") or {}, stream=sys.stderr, depth=2)
+    if len(errors) > 1:
+        told.pop("field", None)
     if len(errors) > 1 or difference:
         told = {name: value for name, value in told.items() if name not in ("suggestions", "diff")}
     if answer.reply_type == "E" and answer.trace_id:

@@ -19,6 +19,7 @@ from .stdio import split_toolsets
 if TYPE_CHECKING:
     from engross.surfaces.serving import Address
 
+HOST, PORT = "127.0.0.1", 8080
 PASSED_ON = {"ignore_unknown_options": True, "allow_extra_args": True}
 """What follows `engross mcp` is read by a parser that is quicker to have than this one."""
 
@@ -28,8 +29,10 @@ def serve(
     store: Store = None,
     capability: Capability = None,
     root: Root = None,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 for any that is free.", min=0, max=65535)] = 8080,
+    host: Annotated[str | None, typer.Option(help=f"The address to listen at. By default {HOST}.")] = None,
+    port: Annotated[
+        int | None, typer.Option(help=f"The port; 0 for any that is free. By default {PORT}.", min=0, max=65535)
+    ] = None,
     unix_socket: Annotated[Path | None, typer.Option(help="Listen at this socket instead.", metavar="FILE")] = None,
     toolsets: Annotated[str | None, typer.Option(help="Toolsets to list, separated by commas.")] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse every write. Wins over everything.")] = False,
@@ -43,6 +46,9 @@ def serve(
     """Serve an office over MCP and REST until it is told to end."""
     from engross.surfaces.serving import serve as run
 
+    for name, given in (("--host", host), ("--port", port)):
+        if unix_socket is not None and given is not None:
+            raise typer.BadParameter("a socket is listened at instead: leave out one of them", param_hint=name)
     settings = Settings.from_environment(
         data=data,
         store=store,
@@ -52,8 +58,8 @@ def serve(
     )
     run(
         settings,
-        host=host,
-        port=port,
+        host=host or HOST,
+        port=PORT if port is None else port,
         unix_socket=unix_socket,
         auth=not no_auth,
         own_ports=own_ports,

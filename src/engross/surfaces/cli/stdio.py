@@ -91,6 +91,6 @@ def _serve(options: Namespace) -> None:
 
 
 def _tell(answer: Reply) -> None:
-    import orjson
+    from .printing import print_refusal
 
-    print(f"{answer.message_key} {answer.message} {orjson.dumps(answer.data).decode()}", file=sys.stderr)
+    print_refusal(answer)

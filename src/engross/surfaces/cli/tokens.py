@@ -15,7 +15,7 @@ from engross.surfaces.client import Client
 
 from .answering import finish
 from .new_file import NewFile
-from .place import AsJson, Place, at_office
+from .place import AsJson, Place, at_folder, at_office
 from .printing import print_fields, print_table, say
 
 KEEPER: Role = "admin"
@@ -29,7 +29,7 @@ app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the tokens t
 
 
 @app.command()
-@at_office
+@at_folder
 def create(
     place: Place,
     principal: Annotated[str, typer.Argument(help="Who it stands for.")],
@@ -48,9 +48,7 @@ def create(
     to: Annotated[Path | None, typer.Option(help="Write it to this file, for its owner only.", metavar="FILE")] = None,
     json: AsJson = False,
 ) -> None:
-    """Make a token and print its text, which is a secret, and nothing else, to standard output."""
-    if place.url is not None:
-        raise typer.BadParameter("a token is made where the office's folder is", param_hint="--url")
+    """Make a token, where the office's folder is, and print its text, a secret, and nothing else to standard output."""
     asked = {
         "principal": principal,
         "type": type,
