@@ -7,8 +7,10 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 from engross.calls import Principal
 from engross.replies import Failed, codes
 from engross.surfaces.client import Client, connect, remote
+from engross.surfaces.serving.wire import Patience
 from tests.bed.offices import shelf
 from tests.bed.served import Served, wait_for
 
@@ -238,3 +241,37 @@ def test_a_token_that_is_none_is_refused_like_any_other_bad_one(served: Served, 
         assert asyncio.run(client.acall("shelf.list-books")).message_key == "AUTH_INVALID"
         assert client.upload(b"x").message_key == "AUTH_INVALID"
         assert client.outlines().keys() == stranger.outlines().keys()
+
+
+def test_a_connection_is_not_used_again_when_the_office_may_be_about_to_close_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert Patience().idle_seconds > remote.IDLE_SECONDS
+    monkeypatch.setattr(remote, "IDLE_SECONDS", 0.2)
+    met: list[str] = []
+
+    class Host(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            met.append("connection")
+            super().setup()
+
+        def do_POST(self) -> None:
+            met.append("request")
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Host) as host:
+        threading.Thread(target=host.serve_forever, daemon=True).start()
+        with connect(f"http://127.0.0.1:{host.server_port}", token="x") as client:
+            for pause in (0.0, 0.0, 0.5):
+                time.sleep(pause)
+                client.call("shelf.list-books")
+        host.shutdown()
+    assert met == ["connection", "request", "request", "connection", "request"]

@@ -33,6 +33,8 @@ from .unheard import WHERE_OFFICES_ARE, unheard
 CONNECT_SECONDS = 5.0
 ON_THE_WAY_SECONDS = 5.0
 """What the network may take on top of what the office may take."""
+IDLE_SECONDS = 3.0
+"""Less than an office keeps an idle connection: nobody knows what became of a call on one that ends just then."""
 SHORTEST_SECONDS = 1e-9
 CLOSED = "this client was closed"
 MOST_AT_ONCE = 64
@@ -60,7 +62,8 @@ class RemotePort:
         # A token that no header can hold is not sent, and every call is refused as with any other bad one.
         self._is_refused = token is not None and not (token.isascii() and token.isprintable())
         told = {"Authorization": f"Bearer {token}"} if token and not self._is_refused else {}
-        self._http = httpx2.Client(headers=told)
+        limits = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=IDLE_SECONDS)
+        self._http = httpx2.Client(headers=told, limits=limits)
 
     def __repr__(self) -> str:
         return f"<RemotePort {self.url}>"
