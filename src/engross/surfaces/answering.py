@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from typing import Protocol
+from weakref import ref
 
 from starlette.types import Message, Scope, Send
 
@@ -25,7 +26,8 @@ class Carrier(Protocol):
 
 def take_whole(scope: Scope, carrier: Carrier) -> None:
     """Say that `send` takes whole answers. Only the layer that sends bytes does so."""
-    scope[WHOLE] = carrier
+    # A carrier holds the scope: if each held the other, both would wait for the garbage collector.
+    scope[WHOLE] = ref(carrier)
 
 
 class Answering:
@@ -35,7 +37,7 @@ class Answering:
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
-        self._carrier: Carrier | None = scope.get(WHOLE)
+        self._carrier: ref[Carrier] | None = scope.get(WHOLE)
         self.task = asyncio.current_task()
         self.origin: bytes | None = None
         """A page of another origin that may read the answer."""
@@ -64,7 +66,8 @@ class Answering:
 
     def take_back(self) -> bool:
         """Make room for another answer, if none of this one went out: it may have waited for the client to read."""
-        if self.started and self._carrier is not None and not self._carrier.response_started:
+        carrier = None if self._carrier is None else self._carrier()
+        if carrier is not None and not carrier.response_started:
             self.started = self.ended = False
         return not self.started
 

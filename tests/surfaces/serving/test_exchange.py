@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import socket
 from collections.abc import Iterator
@@ -14,7 +15,9 @@ from starlette.types import Receive, Scope, Send
 
 from engross.surfaces.answering import Answering
 from engross.surfaces.heads import usual_head
+from engross.surfaces.serving.exchange import Exchange
 from engross.surfaces.serving.wire import Patience, patient
+from tests.bed.served import wait_for
 
 LENGTH = (b"content-length", b"5")
 KINDS: dict[str, tuple[list[tuple[bytes, bytes]], list[dict[str, Any]]]] = {
@@ -112,3 +115,18 @@ def test_an_answer_comes_out_as_it_would_without_the_short_way(short: int, long:
 
 def test_a_whole_answer_cannot_follow_another(short: int) -> None:
     assert heard(short, "GET", "twice whole").count(b"hello") == 1
+
+
+def test_no_request_waits_for_the_garbage_collector(short: int) -> None:
+    def alive() -> int:
+        return sum(type(one) is Exchange for one in gc.get_objects())
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = alive()
+        for _ in range(20):
+            assert heard(short, "GET", "whole").count(b"hello") == 2
+        wait_for(lambda: alive() <= before + 2)
+    finally:
+        gc.enable()
