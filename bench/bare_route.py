@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 import orjson
@@ -16,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from engross.surfaces.client import Client, connect
+from engross.surfaces.collector import spare_what_stays
 
 from .notes import notes
 
@@ -32,8 +32,8 @@ def make_app(client: Client) -> Starlette:
 
 if __name__ == "__main__":
     with connect(sys.argv[1], notes()) as client:
-        # As a served office does: what stays is not looked through for garbage again and again.
-        gc.freeze()
+        # As a served office does.
+        spare_what_stays()
         uvicorn.run(
             make_app(client),
             port=int(sys.argv[2]),
