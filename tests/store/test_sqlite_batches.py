@@ -110,21 +110,6 @@ def test_a_value_that_cannot_be_written_fails_its_own_unit_alone(store: SqliteSt
     assert notes(store) == ["a", "b"]
 
 
-def test_whoever_shrugs_off_that_a_neighbours_row_cannot_be_written_loses_none(store: SqliteStore) -> None:
-    store.write("acme", note("there"))
-
-    def shrug(transaction: Transaction) -> None:
-        write_note(transaction, "mine")
-        try:
-            seen(transaction)
-        except BaseException:
-            write_note(transaction, "mine too")
-
-    answers = at_once(store, note("a"), note("there"), shrug, note("b"))
-    assert isinstance(answers[1], apsw.ConstraintError)
-    assert notes(store) == ["a", "b", "mine", "there"]
-
-
 def test_a_unit_that_was_interrupted_adds_nothing_any_more_and_is_not_run_twice(tmp_path: Path) -> None:
     store = open_store(tmp_path / "office.db", ROOMS, unit_seconds=1)
     assert isinstance(store, SqliteStore)

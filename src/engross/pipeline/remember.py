@@ -90,15 +90,8 @@ def recall(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
     return found
 
 
-def recognised(unit: Unit, flow: Flow, mark: str) -> Remembered | None:
-    """The answer that the key's row holds, for a call that goes no further."""
-    context = unit.context
-    stored = find_key(unit.transaction, context.flow, context.client_request_id or "")
-    return None if stored is None else _known(stored, flow, context, mark)
-
-
 def committed(reading: Reading, context: Context, flow: Flow, mark: str) -> Remembered | None:
-    """The answer that the key's row holds, for a call that does not even get to a unit of work."""
+    """The answer that the key's row holds, for a call that goes no further."""
     stored = read_key(reading, context.flow, context.client_request_id or "")
     return None if stored is None else _known(stored, flow, context, mark)
 

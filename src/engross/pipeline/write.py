@@ -28,7 +28,6 @@ from .remember import (
     keeping_key,
     lead_or_replay,
     recall,
-    recognised,
     replayed,
     request_fingerprint,
 )
@@ -167,7 +166,7 @@ def _unit_of_work(fittings: Fittings, call: Call, transaction: Transaction) -> O
     except BaseException:
         # What refuses it may be its own first run; and whatever it ends with by now, that one was done.
         unit.rewind()
-        found = recognised(unit, call.flow, call.mark)
+        found = committed(transaction, call.context, call.flow, call.mark)
         if found is None:
             raise
         return found

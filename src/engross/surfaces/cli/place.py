@@ -209,7 +209,7 @@ def at_folder(command: Callable[..., None]) -> Callable[..., None]:
 
     def here(place: Place, **given: Any) -> None:
         for name in _ELSEWHERE:
-            if getattr(place, name):
+            if getattr(place, name) is not None:
                 raise typer.BadParameter("this is done where the office's folder is", param_hint=f"--{name}")
         command(place=place, **given)
 

@@ -58,7 +58,7 @@ def serve(
     )
     run(
         settings,
-        host=host or HOST,
+        host=HOST if host is None else host,
         port=PORT if port is None else port,
         unix_socket=unix_socket,
         auth=not no_auth,
