@@ -8,6 +8,7 @@ from typing import Any
 BLANKS = b" \t"
 _BODY = "engross.body"
 _HEADERS = "engross.headers"
+_SOUND = "engross.sound"
 
 Headers = dict[bytes, bytes]
 
@@ -21,6 +22,17 @@ def whole_body(scope: MutableMapping[str, Any]) -> bytes | None:
     """The body, if it came along with the head, so that nobody has to wait for it; `receive` gives it all the same."""
     body: bytes | None = scope.get(_BODY)
     return body
+
+
+def note_headers(scope: MutableMapping[str, Any], headers: Headers) -> None:
+    """Note what the headers are, of a head that was found to be sound before."""
+    scope[_HEADERS] = headers
+    scope[_SOUND] = True
+
+
+def is_sound(scope: MutableMapping[str, Any]) -> bool:
+    """Whether the very same head was looked at before, and let through."""
+    return _SOUND in scope
 
 
 def headers_of(scope: MutableMapping[str, Any]) -> Headers:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import http.client
 import io
 import socket
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, Self, cast
 
 import orjson
 
 from tests.bed.programs import PATIENCE_SECONDS
 from tests.bed.served import Served
+
+
+class Listening(Protocol):
+    """Something that listens at a port of this machine."""
+
+    @property
+    def port(self) -> int:
+        """The port."""
 
 
 class Heard(NamedTuple):
@@ -46,7 +54,7 @@ class _Ear(io.BufferedReader):
 class Wire:
     """One connection."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: Listening) -> None:
         self.socket = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_SECONDS)
         self._ear = _Ear(socket.SocketIO(self.socket, "r"))
 
@@ -72,7 +80,7 @@ class Wire:
         """Hang up."""
         self.socket.close()
 
-    def __enter__(self) -> Wire:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -56,7 +56,8 @@ class Arrival:
 class Exchange(RequestResponseCycle):
     """uvicorn's, with a short way out for an answer that says how long it is; what is anything else goes its way."""
 
-    def __init__(self, wire: HttpToolsProtocol, scope: Scope) -> None:
+    def __init__(self, wire: HttpToolsProtocol, scope: Scope, *, keep_alive: bool, asks_first: bool) -> None:
+        """`asks_first`: the client sends no body before it is told to go on."""
         # As uvicorn makes its own, with a dozen arguments.
         self.scope: Any = scope
         take_whole(scope, self)
@@ -68,9 +69,8 @@ class Exchange(RequestResponseCycle):
         self.message_event: Any = Arrival()
         self.on_response = wire.on_response_complete
         self.disconnected = False
-        self.keep_alive = scope["http_version"] != "1.0" and wire.parser.should_keep_alive()
-        # Who speaks HTTP/1.0 would take it for the answer.
-        self.waiting_for_100_continue = wire.expect_100_continue and scope["http_version"] != "1.0"
+        self.keep_alive = keep_alive
+        self.waiting_for_100_continue = asks_first
         self.body = bytearray()
         self.more_body = True
         self.response_started = False
@@ -79,6 +79,12 @@ class Exchange(RequestResponseCycle):
         self.expected_content_length = 0
         self._head = b""
         """What waits for the body to come along."""
+
+    def all_there(self, body: bytes) -> None:
+        """The whole request has come."""
+        self.body += body
+        self.more_body = False
+        self.message_event.set()
 
     async def send(self, message: Any) -> None:
         """Send one part of the answer, or all of it."""

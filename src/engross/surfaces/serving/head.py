@@ -8,7 +8,7 @@ from itertools import chain
 from starlette.types import Scope
 
 from engross.replies import Invalid, codes
-from engross.surfaces.arrived import BLANKS, Headers, headers_of
+from engross.surfaces.arrived import BLANKS, Headers, headers_of, is_sound
 
 MOST_HEADERS = 100
 MOST_HEADER_BYTES = 65_536
@@ -28,7 +28,10 @@ ONCE = frozenset(
 
 def read_head(scope: Scope) -> Headers:
     """The headers of a request, if they leave no doubt where it goes, from where, and how long its body is."""
-    headers, given = headers_of(scope), scope["headers"]
+    headers = headers_of(scope)
+    if is_sound(scope):
+        return headers
+    given = scope["headers"]
     if len(headers) != len(given):
         _refuse_repeated(given)
     if len(given) > MOST_HEADERS:

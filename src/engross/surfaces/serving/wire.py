@@ -21,15 +21,18 @@ from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from engross.replies import Reply, Trace, codes, http, reply
-from engross.surfaces.arrived import note_body
+from engross.surfaces.arrived import note_body, whole_body
 from engross.surfaces.heads import as_lines
 
 from .exchange import Exchange
+from .repeated import Repeated, repeated
 
 MOST_WRAPPING = 8
 """A body that comes byte by byte has five times as much around it."""
 MOST_WAITING = 16
 """So many requests may wait behind another on their connection before no more bytes are looked at."""
+MOST_OTHERS = 8
+"""A client that says something else in each of so many heads is not expected to repeat itself."""
 MOST_AT_ONCE = 16_384
 """In bytes: so many are looked at before that is asked again."""
 ASGI = {"version": "3.0", "spec_version": "2.3"}
@@ -82,6 +85,11 @@ class Wire(HttpToolsProtocol):
         self._body_begun = 0.0
         self._left = b""
         """What arrived and is not looked at yet, since enough requests wait already."""
+        self._is_between = True
+        """Whether the parser is done with one request and has seen nothing of another."""
+        self._repeated: Repeated | None = None
+        self._others = 0
+        """How many heads in a row were others than the one before."""
         self._refused = False
         self._answered: RequestResponseCycle | None = None
 
@@ -103,6 +111,35 @@ class Wire(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Take in some bytes; quickly if they are a request that looks like the one before it."""
+        if not self._is_at_rest:
+            self._take_all(data)
+            return
+        before = self.cycle
+        scope = None if self._repeated is None else self._repeated.request(data)
+        if scope is not None:
+            self._others = 0
+            self._begin_again(scope)
+            return
+        self._take_all(data)
+        if self._others < MOST_OTHERS and self.cycle is not before and self.cycle.keep_alive:
+            self._others += 1
+            self._repeated = repeated(data, cast(Scope, self.cycle.scope))
+
+    @property
+    def _is_at_rest(self) -> bool:
+        """Whether what comes now is the beginning of a request, and none waits for its answer."""
+        if self._left or self._head_bytes or self._refused or not self._is_between:
+            return False
+        return (self.cycle is None or self.cycle.response_complete) and not self.transport.is_closing()
+
+    def _begin_again(self, scope: Scope) -> None:
+        scope["state"] = self.app_state.copy()
+        cycle = self.cycle = Exchange(self, scope, keep_alive=True, asks_first=False)
+        cycle.all_there(whole_body(scope) or b"")
+        self._start_asgi_task(cycle, self.app)
+
+    def _take_all(self, data: bytes) -> None:
         """Take in some bytes, as far as there is room for requests to wait."""
         data = self._left + data if self._left else data
         for start in range(0, len(data), MOST_AT_ONCE):
@@ -146,6 +183,7 @@ class Wire(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """A head begins."""
+        self._is_between = False
         self.url = b""
         self.headers = []
         self.expect_100_continue = False
@@ -169,7 +207,14 @@ class Wire(HttpToolsProtocol):
                 raise ValueError("the request asks for a tunnel")
             return
         unanswered = self.cycle is not None and not self.cycle.response_complete
-        self.cycle = Exchange(self, self._scope())
+        # Who speaks HTTP/1.0 would take a word to go on for the answer.
+        is_modern = self.parser.get_http_version() != "1.0"
+        self.cycle = Exchange(
+            self,
+            self._scope(),
+            keep_alive=is_modern and self.parser.should_keep_alive(),
+            asks_first=is_modern and self.expect_100_continue,
+        )
         if unanswered:
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
@@ -192,6 +237,7 @@ class Wire(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request is complete, and another head may come."""
+        self._is_between = True
         if not self._in_body:
             return
         self._in_body = False
