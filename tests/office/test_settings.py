@@ -23,6 +23,23 @@ def test_the_environment_is_held_to_the_same(monkeypatch: pytest.MonkeyPatch, te
         Settings.from_environment()
 
 
+@pytest.mark.parametrize(
+    ("variable", "text", "expected"),
+    [
+        ("ENGROSS_CALL_SECONDS", "soon", "a number"),
+        ("ENGROSS_MOST_BODY_BYTES", "1.5", "a whole number"),
+        ("ENGROSS_READ_ONLY", "perhaps", "true or false"),
+    ],
+)
+def test_what_a_variable_takes_is_said_in_words(
+    monkeypatch: pytest.MonkeyPatch, variable: str, text: str, expected: str
+) -> None:
+    monkeypatch.setenv(variable, text)
+    with pytest.raises(Failed) as raised:
+        Settings.from_environment()
+    assert raised.value.data == {"setting": variable, "expected": expected}
+
+
 def test_what_is_given_in_code_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENGROSS_CALL_SECONDS", "7")
     assert Settings.from_environment().call_seconds == 7

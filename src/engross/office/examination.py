@@ -249,7 +249,8 @@ def _tables(settings: Settings) -> Outcome:
     known = known_migrations(settings)
     pending = bring_up_to_date(existing_store(settings), known, dry_run=True)
     if not pending or (settings.migrate and _only_unused_domains(known, pending)):
-        return Outcome("ok", f"up to date, {len(known) - len(pending)} steps")
+        later = f"; {len(pending)} more when a domain is first used" if pending else ""
+        return Outcome("ok", f"up to date, {len(known) - len(pending)} steps{later}")
     told = f"{len(pending)} steps are pending"
     if settings.migrate:
         return Outcome("warn", told, "They run when the office opens. Make a backup before: `engross backup`.")

@@ -17,10 +17,11 @@ PREFIX = "ENGROSS_"
 LETTERS_PER_SLIP = 3
 TOKEN_VARIABLE = f"{PREFIX}TOKEN"
 """A caller's own variable: the token for an office that is served elsewhere."""
+_ADDRESS = re.compile(r".*:[0-9]{0,5}")
 NO_FOLDER = "it begins like an address"
 WHERE_ADDRESSES_GO = (
     "An office that runs elsewhere is reached by http:// or https://, on the command line with --url; "
-    "a database is named by the setting store."
+    "a database is named by the setting store. Should it be a folder, give its whole path."
 )
 NO_DATABASE = "it is not the address of a PostgreSQL database"
 WHERE_ROWS_GO = (
@@ -193,8 +194,8 @@ def required(settings: Settings, name: str, because: str) -> str | None:
 
 
 def _begins_like_an_address(folder: Path) -> bool:
-    """Of `https://x` a path keeps `https:/x`: a mistyped address must not become a folder."""
-    return str(folder).partition("/")[0].endswith(":")
+    """Of `https://x` a path keeps `https:/x`: a mistyped address must not become a folder, nor a host with its port."""
+    return _ADDRESS.fullmatch(str(folder).partition("/")[0]) is not None
 
 
 def _readable(name: str, folder: Path) -> Path:
@@ -215,8 +216,14 @@ def _fitting(name: str, kind: str, value: Any) -> Any:
         value = Path(value) if isinstance(value, str) else value
     allowed: dict[str, tuple[type, ...]] = {"bool": (bool,), "float": (float, int), "int": (int,)}
     if not isinstance(value, allowed.get(kind, (Path,) if "Path" in kind else (str,))):
-        raise _invalid(name, expected=kind)
+        raise _invalid(name, expected=_in_words(kind))
     return value
+
+
+def _in_words(kind: str) -> str:
+    """What a setting of a type takes."""
+    words = {"bool": "true or false", "float": "a number", "int": "a whole number"}
+    return words.get(kind, "a path" if "Path" in kind else "text")
 
 
 def _files(name: str, value: Any) -> tuple[Path, ...]:
@@ -259,7 +266,7 @@ def _read(name: str, kind: str, text: str) -> Any:
         if kind in ("float", "int"):
             return float(text) if kind == "float" else int(text)
     except (KeyError, ValueError):
-        raise _invalid(PREFIX + name.upper(), expected=kind) from None
+        raise _invalid(PREFIX + name.upper(), expected=_in_words(kind)) from None
     if kind == FILES:
         return tuple(Path(part) for part in text.split(os.pathsep) if part)
     return Path(text) if "Path" in kind else text

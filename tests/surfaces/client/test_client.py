@@ -207,7 +207,18 @@ def test_whoever_opens_the_folder_is_a_curator_unless_told_otherwise(tmp_path: P
         assert office.shelf.list_books().ok
 
 
-@pytest.mark.parametrize("address", ["htp://x", "http:/x", "ftp://x/y", "postgresql+psycopg://u:p@x/y", "htps://"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "htp://x",
+        "http:/x",
+        "ftp://x/y",
+        "postgresql+psycopg://u:p@x/y",
+        "htps://",
+        "localhost:8080",
+        "office.example:443/mcp",
+    ],
+)
 def test_what_begins_like_an_address_and_is_none_of_an_office_becomes_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:

@@ -112,6 +112,13 @@ def talkative() -> Aggregate:
         raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "picture", "id": "1"})
 
     @talk.read
+    def stumble(reader: Reader, arguments: Words) -> Mapping[str, Any]:
+        """Ask the program to exit before the arguments are even checked."""
+        return {}
+
+    stumble.normalise(lambda arguments: sys.exit("no further"))
+
+    @talk.read
     def crash(reader: Reader, arguments: Words) -> Mapping[str, Any]:
         """Break."""
         raise RuntimeError(arguments["words"])

@@ -268,6 +268,16 @@ def test_bad_arguments_are_replies(talk: Talk, written: str, key: str) -> None:
     assert talk.key("addBook", {"title": new_title()}) == "CREATED"
 
 
+def test_a_crash_over_a_call_that_is_no_plain_json_is_a_reply(talk: Talk) -> None:
+    talk.ask("tools/list")
+    params = {"name": "stumble", "arguments": {"words": "a"}, "odd": "\ud800", **talk.meta}
+    talk.pipe.write(json.dumps({"jsonrpc": "2.0", "id": "odd", "method": "tools/call", "params": params}).encode())
+    answer = talk.pipe.read()
+    assert answer["id"] == "odd"
+    assert answer["result"]["structuredContent"]["reply"]["message_key"] == "SYS_CRASH"
+    assert talk.key("listBooks") == "READ_OK"
+
+
 @pytest.mark.parametrize("written", ['"Dune"', "[1]", "7"])
 def test_arguments_that_are_no_object_are_an_error_of_the_protocol(talk: Talk, written: str) -> None:
     talk.ask("tools/list")

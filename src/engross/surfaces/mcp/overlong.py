@@ -15,7 +15,7 @@ import orjson
 from mcp_types import INVALID_REQUEST, ErrorData
 
 from engross.flows import Flow
-from engross.replies import Coded, mcp_result, reply_of
+from engross.replies import Coded, mcp_result, record_crash, reply_of
 from engross.surfaces.oversize import too_large
 
 from .guide import GUIDES
@@ -65,8 +65,11 @@ class Refusing:
         error = ErrorData(code=INVALID_REQUEST, message=f"Invalid request: a message has at most {self._most} bytes")
         return error_line(sender.id, error)
 
-    def call(self, sender: Sender, against: Callable[[Flow], Coded | None], *, is_modern: bool) -> bytes | None:
-        """A Reply to who calls a tool, with what there is against the call; None if it is no call, or nothing is."""
+    def call(self, sender: Sender, against: Callable[[Flow], BaseException | None], *, is_modern: bool) -> bytes | None:
+        """A Reply to who calls a tool, with what there is against the call; None if it is no call, or nothing is.
+
+        What is against it may be a crash, of the flow's own code that looks at arguments.
+        """
         flow = self._flow(sender)
         refusal = None if flow is None else against(flow)
         if flow is None or refusal is None or sender.id is None:
@@ -74,6 +77,8 @@ class Refusing:
         window = self._window
         visit = Visit(window.desk, window.who(), window.surface, circumstances({}, lambda name: None))
         answer = visit.settle(reply_of(refusal), flow.ref, None, time.perf_counter())
+        if not isinstance(refusal, Coded):
+            record_crash(answer.trace_id, refusal, flow.ref)
         return message(sender.id, mcp_result(answer, flow.dialect), is_modern=is_modern)
 
     def _flow(self, sender: Sender) -> Flow | None:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from engross.flows import Flow
-from engross.replies import Coded, Invalid, codes
+from engross.replies import Invalid, codes
 
 from .overlong import Refusing, Sender, sender_of
 from .pipes import ENDS, Overlong
@@ -75,10 +75,10 @@ def _reply(line: bytes, refusing: Refusing, is_modern: bool) -> bytes | None:
     if not isinstance(params, dict) or not isinstance(name, str):
         return None
 
-    def against(flow: Flow) -> Coded | None:
+    def against(flow: Flow) -> BaseException | None:
         try:
             flow.check(params.get("arguments") or {})
-        except Coded as refusal:
+        except (Exception, SystemExit) as refusal:
             return refusal
         return None
 
