@@ -1,9 +1,8 @@
-"""What every served surface stands at: an office, which of its tools are offered, and who watches the calls."""
+"""What every served surface stands at: an office, which of its tools are offered, and the daybook of the calls."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from engross.calls import Caller, Surface
@@ -11,17 +10,13 @@ from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, neares
 from engross.office import Office, Request
 from engross.replies import Coded, Failed, Reply, Trace, codes, log_end, record_crash, reply_of
 
-_log = logging.getLogger("engross.desk")
+from .daybook import Daybook
 
 NOT_BY_DEFAULT = frozenset({"review", "legacy"})
 """Toolsets that are listed only when somebody names them. So are those whose names end in `-more`."""
 MORE = "-more"
 HIDDEN = frozenset({"legacy"})
 """Toolsets that are not even found before somebody names them."""
-
-Ending = Callable[[Reply | None], None]
-Observer = Callable[[Request], Ending]
-"""Called when a call begins; what it gives back is called with the Reply, or with None if the caller did not wait."""
 
 
 class _View:
@@ -41,12 +36,12 @@ class Desk:
     """Offers an office's flows to callers. What a caller may use is the policy's word, not the desk's."""
 
     def __init__(
-        self, office: Office, *, toolsets: Collection[str] | None = None, observers: Sequence[Observer] = ()
+        self, office: Office, *, toolsets: Collection[str] | None = None, daybook: Daybook | None = None
     ) -> None:
         """`toolsets` names those to list; by default all but `review` and `legacy`."""
         _refuse_unknown(toolsets or (), office.catalogue.toolsets)
         self.office = office
-        self.observers = list(observers)
+        self.daybook = daybook or Daybook()
         self._toolsets = None if toolsets is None else frozenset(toolsets)
         self._view = _View(office.catalogue, self._toolsets)
 
@@ -108,12 +103,12 @@ class Desk:
         """Call a flow as this caller. Options are those of `Request`."""
         hidden = self._seen().hidden
         request = Request(flow, arguments, caller.tenant, caller.principal, surface=surface, hidden=hidden, **options)
-        endings = self._observed(request)
+        self.daybook.begin()
         answer: Reply | None = None
         try:
             answer = await self.office.acall(request)
         finally:
-            _end(endings, answer)
+            self.daybook.end(request, answer)
         return answer
 
     def refuse(self, caller: Caller, flow: str, surface: Surface, refusal: Coded, **options: Any) -> Reply:
@@ -123,21 +118,8 @@ class Desk:
         if refusal.__cause__ is not None and answer.trace is not None:
             record_crash(answer.trace.trace_id, refusal, flow)
         log_end(answer)
-        self.note(request, answer)
+        self.daybook.note(request, answer)
         return answer
-
-    def note(self, request: Request, answer: Reply) -> None:
-        """Let those who watch know of an answer that no flow gave."""
-        _end(self._observed(request), answer)
-
-    def _observed(self, request: Request) -> list[Ending]:
-        endings: list[Ending] = []
-        for observe in self.observers:
-            try:
-                endings.append(observe(request))
-            except Exception as error:
-                _tell_of(error)
-        return endings
 
     def _offers(self, caller: Caller, ref: str, surface: Surface) -> bool:
         flow = self.catalogue.flow(ref)
@@ -148,19 +130,6 @@ class Desk:
 
     def _may(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         return self.office.may_call(caller, flow, surface)
-
-
-def _end(endings: list[Ending], answer: Reply | None) -> None:
-    for end in endings:
-        try:
-            end(answer)
-        except Exception as error:
-            _tell_of(error)
-
-
-def _tell_of(failure: Exception) -> None:
-    """What befalls those who watch must not befall the call."""
-    _log.error("an observer failed: %s", type(failure).__name__)
 
 
 def _refuse_unknown(toolsets: Collection[str], known: Sequence[str]) -> None:

@@ -17,7 +17,8 @@ from engross.calls import Caller, Principal
 from engross.office import Office, Request
 from engross.replies import Reply, Trace, codes, received, reply
 from engross.replies.envelopes import REPLY_JSON
-from engross.surfaces.desk import Desk, Observer
+from engross.surfaces.daybook import Daybook, Reader
+from engross.surfaces.desk import Desk
 from engross.surfaces.rest import rest_routes, send_reply
 
 PEOPLE = {
@@ -133,10 +134,10 @@ def status_of(answer: bytes) -> int:
 
 @contextmanager
 def serving(
-    office: Office, *, base_url: str = "", toolsets: list[str] | None = None, observers: Sequence[Observer] = ()
+    office: Office, *, base_url: str = "", toolsets: list[str] | None = None, readers: Sequence[Reader] = ()
 ) -> Iterator[House]:
     """Serve an office for a while."""
-    desk = Desk(office, toolsets=toolsets, observers=observers)
+    desk = Desk(office, toolsets=toolsets, daybook=Daybook(readers))
     app = Introduced(Router(rest_routes(desk, base_url=base_url)))
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     config = uvicorn.Config(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
 import pytest
@@ -14,9 +14,11 @@ from engross.flows import Aggregate, filled
 from engross.office import Office, Request, Settings
 from engross.replies import Failed, Reply, codes, received
 from engross.replies.envelopes import JSON, REPLY_JSON
+from engross.surfaces.daybook import Ended, Reader
 from engross.surfaces.desk import Desk
 from engross.surfaces.rest import rest_routes
 from tests.bed.offices import shelf
+from tests.bed.served import wait_for
 from tests.office.desk import policies
 from tests.office.notes import Bench
 from tests.surfaces.rest.house import House, serving
@@ -47,25 +49,42 @@ def code_of(answer: httpx2.Response) -> str:
     return code
 
 
-@pytest.fixture(scope="module")
-def requests_seen() -> list[Request]:
-    return []
-
-
-@pytest.fixture(scope="module")
-def odd_house(tmp_path_factory: pytest.TempPathFactory, requests_seen: list[Request]) -> Iterator[House]:
-    """The odds, and an eye on every request."""
-
-    def observe(request: Request) -> Callable[[Any], None]:
-        requests_seen.append(request)
-        return lambda answer: None
-
-    office = Office(Settings(domains="", data=tmp_path_factory.mktemp("odd")), [odds, shelf()])
+@contextmanager
+def odd_office(folder: Path, *readers: Reader) -> Iterator[House]:
+    """The odds, served; the readers read in its daybook."""
+    office = Office(Settings(domains="", data=folder), [odds, shelf()])
     try:
-        with serving(office, base_url="https://office.example/", observers=[observe]) as served:
+        with serving(office, base_url="https://office.example/", readers=readers) as served:
             yield served
     finally:
         office.close()
+
+
+@pytest.fixture(scope="module")
+def odd_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """The odds."""
+    with odd_office(tmp_path_factory.mktemp("odd")) as served:
+        yield served
+
+
+class Watched(NamedTuple):
+    """The odds, and an eye on every request of one test."""
+
+    house: House
+    ended: list[Ended]
+
+    def requests(self, count: int = 1) -> list[Request]:
+        """All that were made, once there are so many: an answer goes out before anybody reads of it."""
+        wait_for(lambda: len(self.ended) >= count)
+        return [one.request for one in self.ended]
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Watched]:
+    """The odds, with nobody else about."""
+    ended: list[Ended] = []
+    with odd_office(tmp_path, ended.extend) as served:
+        yield Watched(served, ended)
 
 
 # --- calling
@@ -340,10 +359,9 @@ def test_who_reads_replies_gets_every_answer_as_one(
     assert reply.traceparent == answer.headers["traceparent"]
 
 
-def test_a_call_that_cannot_be_read_is_seen_by_observers_too(odd_house: House, requests_seen: list[Request]) -> None:
-    requests_seen.clear()
-    odd_house.ask("POST", "/v1/odds/show", content=b"{")
-    assert [(request.flow, request.arguments) for request in requests_seen] == [("odds.show", None)]
+def test_a_call_that_cannot_be_read_is_in_the_daybook_too(watched: Watched) -> None:
+    watched.house.ask("POST", "/v1/odds/show", content=b"{")
+    assert [(request.flow, request.arguments) for request in watched.requests()] == [("odds.show", None)]
 
 
 # --- dry run
@@ -359,22 +377,18 @@ def test_a_dry_run_says_what_would_happen_and_does_nothing(house: House, how: di
 
 
 @pytest.mark.parametrize("how", ["true", "false"])
-def test_a_read_can_be_asked_for_a_dry_run_in_the_query_as_in_the_header(
-    odd_house: House, requests_seen: list[Request], how: str
-) -> None:
-    requests_seen.clear()
-    asked = odd_house.get("/v1/odds/show", params={"text": "a", "dry_run": how})
-    told = odd_house.get("/v1/odds/show", params={"text": "a"}, headers={"Engross-Dry-Run": how})
+def test_a_read_can_be_asked_for_a_dry_run_in_the_query_as_in_the_header(watched: Watched, how: str) -> None:
+    asked = watched.house.get("/v1/odds/show", params={"text": "a", "dry_run": how})
+    told = watched.house.get("/v1/odds/show", params={"text": "a"}, headers={"Engross-Dry-Run": how})
     assert asked.status_code == told.status_code == 200
     assert asked.json()["seen"] == told.json()["seen"] == {"text": "a"}
-    assert [request.dry_run for request in requests_seen] == [how == "true"] * 2
+    assert [request.dry_run for request in watched.requests(2)] == [how == "true"] * 2
 
 
-def test_an_argument_called_dry_run_stays_the_flows_own(odd_house: House, requests_seen: list[Request]) -> None:
-    requests_seen.clear()
-    answer = odd_house.get("/v1/odds/rehearse?dry_run=true")
+def test_an_argument_called_dry_run_stays_the_flows_own(watched: Watched) -> None:
+    answer = watched.house.get("/v1/odds/rehearse?dry_run=true")
     assert answer.json()["seen"] == {"dry_run": True}
-    assert [request.dry_run for request in requests_seen] == [False]
+    assert [request.dry_run for request in watched.requests()] == [False]
 
 
 def test_dry_run_may_also_say_no(house: House) -> None:
@@ -568,8 +582,7 @@ def test_a_call_that_cannot_be_read_joins_the_trace_too(odd_house: House) -> Non
     assert answer.headers["traceparent"].split("-")[1] == TRACE
 
 
-def test_every_option_of_a_call_has_its_header(odd_house: House, requests_seen: list[Request]) -> None:
-    requests_seen.clear()
+def test_every_option_of_a_call_has_its_header(watched: Watched) -> None:
     headers = {
         "traceparent": PARENT,
         "tracestate": "a=1",
@@ -580,8 +593,8 @@ def test_every_option_of_a_call_has_its_header(odd_house: House, requests_seen: 
         "Engross-Dry-Run": "true",
         "Engross-Break-Glass": "1",
     }
-    odd_house.call("odds.touch", {}, headers=headers)
-    (request,) = requests_seen
+    watched.house.call("odds.touch", {}, headers=headers)
+    (request,) = watched.requests()
     assert (request.traceparent, request.tracestate) == (PARENT, "a=1")
     assert (request.correlation_id, request.causation_id) == ("order-7", "fact-3")
     assert (request.timeout, request.dry_run, request.break_glass) == (2.5, True, True)
@@ -589,11 +602,10 @@ def test_every_option_of_a_call_has_its_header(odd_house: House, requests_seen: 
     assert (request.surface, request.tenant, request.principal.id) == ("rest", "main", "clara")
 
 
-def test_a_timeout_can_only_shorten_what_the_office_allows(odd_house: House, requests_seen: list[Request]) -> None:
-    requests_seen.clear()
-    odd_house.call("odds.show", {}, headers={"Engross-Timeout": "1e9"})
-    odd_house.call("odds.show", {}, headers={"Engross-Timeout": "2.5"})
-    assert [request.timeout for request in requests_seen] == [30.0, 2.5]
+def test_a_timeout_can_only_shorten_what_the_office_allows(watched: Watched) -> None:
+    watched.house.call("odds.show", {}, headers={"Engross-Timeout": "1e9"})
+    watched.house.call("odds.show", {}, headers={"Engross-Timeout": "2.5"})
+    assert [request.timeout for request in watched.requests(2)] == [30.0, 2.5]
 
 
 @pytest.mark.parametrize(
@@ -614,13 +626,10 @@ def test_a_header_that_makes_no_sense_is_refused(odd_house: House, name: str, va
 
 
 @pytest.mark.requirement("ARCH-15")
-def test_nobody_becomes_somebody_else_by_saying_so(
-    house: House, odd_house: House, requests_seen: list[Request]
-) -> None:
+def test_nobody_becomes_somebody_else_by_saying_so(house: House, watched: Watched) -> None:
     claims = {"X-Tenant-ID": "other", "X-User": "adam", "X-Roles": "admin", "X-Forwarded-User": "adam"}
-    requests_seen.clear()
-    odd_house.call("odds.show", {}, headers=claims)
-    (request,) = requests_seen
+    watched.house.call("odds.show", {}, headers=claims)
+    (request,) = watched.requests()
     assert (request.tenant, request.principal.id) == ("main", "clara")
     for name in ("tenant", "tenant_id", "principal", "user", "roles", "trace_id"):
         answer = house.call("shelf.add-book", {"title": "Dune", name: "other"})

@@ -66,7 +66,7 @@ class Visit(NamedTuple):
         request = Request(
             tool, arguments, self.caller.tenant, self.caller.principal, surface=self.surface, **self.circumstances
         )
-        self.desk.note(request, answer)
+        self.desk.daybook.note(request, answer)
         return answer
 
 

@@ -72,8 +72,8 @@ class App:
             default=_nowhere,
             lifespan=self._lifespan,
         )
-        self.metrics = Metrics(office, lambda: len(self.guard.running))
-        desk.observers.append(self.metrics.observe)
+        self._daybook = desk.daybook
+        self.metrics = Metrics(office, desk.daybook, lambda: len(self.guard.running))
         self._own = OwnPorts(desk, listeners)
         pages = Pages(office, self.metrics)
         health = Health(office, lambda: self.guard.closing)
@@ -128,7 +128,7 @@ class App:
 
     def _is_busy(self) -> bool:
         """Whether anybody waits for an answer. Who listens to a stream waits for nothing in particular."""
-        return self.metrics.in_flight > 0 or any(not answering.streaming for answering in self.guard.running)
+        return self._daybook.under_way > 0 or any(not answering.streaming for answering in self.guard.running)
 
     def _route(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http":

@@ -22,9 +22,8 @@ from engross.office import Request
 from engross.replies import Failed, Reply, codes, record_crash
 from engross.replies.calllog import outcome_of
 from engross.replies.crashes import redact
-from engross.surfaces.desk import Ending
+from engross.surfaces.daybook import Ended
 
-from .gathering import Gathering
 from .labels import UNKNOWN, Labels
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -42,17 +41,13 @@ class CallLog:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._labels = Labels(catalogue)
-        self._ended = Gathering(self._tell)
 
-    def observe(self, request: Request) -> Ending:
-        """Watch one call."""
-        return lambda answer: self._ended.put((request, answer))
-
-    def _tell(self, ended: Iterable[tuple[Request, Reply | None]]) -> None:
+    def read(self, ended: Iterable[Ended]) -> None:
+        """Write a line for each call that ended."""
         lines = [
-            (level, self._line(request, answer))
-            for request, answer in ended
-            if _calls.isEnabledFor(level := _level_of(answer))
+            (level, self._line(one.request, one.answer))
+            for one in ended
+            if _calls.isEnabledFor(level := _level_of(one.answer))
         ]
         if lines:
             _write(_calls, lines)

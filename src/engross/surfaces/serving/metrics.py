@@ -7,7 +7,6 @@ codes, never from a caller, so their number is bounded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 
 from prometheus_client import (
     CollectorRegistry,
@@ -23,9 +22,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
 
 import engross
-from engross.office import Office, Request
+from engross.office import Office
 from engross.replies import Reply
-from engross.surfaces.desk import Ending
+from engross.surfaces.daybook import Daybook, Ended
 
 from .labels import Labels
 from .tally import Tally
@@ -46,8 +45,9 @@ FIGURES = {
 class Metrics:
     """Counts for one served office, in a registry of its own."""
 
-    def __init__(self, office: Office, requests: Callable[[], int] = lambda: 0) -> None:
-        """`requests` tells how many requests are under way."""
+    def __init__(self, office: Office, daybook: Daybook, requests: Callable[[], int] = lambda: 0) -> None:
+        """Counts what the daybook tells; `requests` tells how many requests are under way."""
+        daybook.readers.append(self._count)
         self._labels = Labels(office.catalogue)
         self.registry = CollectorRegistry(auto_describe=False)
         self._tally = Tally()
@@ -56,7 +56,7 @@ class Metrics:
             "engross_refusals", "Requests that were refused before any flow.", ("type", "code"), registry=self.registry
         )
         Gauge("engross_calls_in_flight", "Calls under way.", registry=self.registry).set_function(
-            lambda: self.in_flight
+            lambda: daybook.under_way
         )
         Gauge(
             "engross_requests_in_flight", "Requests under way, streams among them.", registry=self.registry
@@ -68,12 +68,6 @@ class Metrics:
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
-        self.in_flight = 0
-
-    def observe(self, request: Request) -> Ending:
-        """Watch one call."""
-        self.in_flight += 1
-        return partial(self._ended, request)
 
     def refused(self, answer: Reply) -> None:
         """Count a request that came to no call."""
@@ -84,13 +78,13 @@ class Metrics:
         encode, media_type = choose_encoder(accept or "")
         return encode(self.registry), media_type
 
-    def _ended(self, request: Request, answer: Reply | None) -> None:
-        self.in_flight -= 1
-        flow = self._labels.of(request.flow)
-        if answer is None:
-            self._tally.count(flow, request.surface, "", ABANDONED, None)
-        else:
-            self._tally.count(flow, request.surface, answer.entry.type, answer.code, answer.duration_ms)
+    def _count(self, ended: Iterable[Ended]) -> None:
+        for one in ended:
+            flow, surface, answer = self._labels.of(one.request.flow), one.request.surface, one.answer
+            if answer is None:
+                self._tally.count(flow, surface, "", ABANDONED, None)
+            else:
+                self._tally.count(flow, surface, answer.entry.type, answer.code, answer.duration_ms)
 
 
 class _Figures:

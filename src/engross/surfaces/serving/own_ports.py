@@ -28,7 +28,7 @@ class OwnPorts:
     def __init__(self, desk: Desk, listeners: Mapping[int, Listener]) -> None:
         self._listeners = listeners
         self._mcp: dict[str, McpApp] = {
-            one.namespace: mcp_app(Desk(desk.office, toolsets=[one.namespace], observers=desk.observers))
+            one.namespace: mcp_app(Desk(desk.office, toolsets=[one.namespace], daybook=desk.daybook))
             for one in listeners.values()
             if one.kind == "mcp"
         }

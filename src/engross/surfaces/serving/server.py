@@ -21,6 +21,7 @@ from engross.office import Office, Settings
 from engross.office.capabilities import open_office
 from engross.replies import Denied, Failed, codes
 from engross.surfaces.collector import spare_what_stays
+from engross.surfaces.daybook import Daybook
 from engross.surfaces.desk import Desk
 
 from .app import App, make_app
@@ -127,9 +128,9 @@ def serve(
     with place.bound() as listening, ExitStack() as closing:
         office = open_office(settings, *aggregates, accept_documents=True)
         closing.callback(office.close)
-        desk = Desk(office, toolsets=toolsets, observers=[CallLog(office.catalogue).observe])
+        desk = Desk(office, toolsets=toolsets, daybook=Daybook([CallLog(office.catalogue).read]))
         if (spans := spans_for(settings, office.catalogue)) is not None:
-            desk.observers.append(spans.observe)
+            desk.daybook.readers.append(spans.read)
             closing.callback(spans.close)
         place = place.found(listening)
         listeners = office.catalogue.listeners if own_ports else ()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import time
-from functools import partial
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import engross
 from engross.flows import Catalogue
 from engross.office import Request, Settings
 from engross.replies import Failed, Reply, Trace, codes
-from engross.surfaces.desk import Ending
+from engross.surfaces.daybook import Ended
 
 from .labels import Labels
 
@@ -19,13 +18,15 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+NANOSECONDS = 1_000_000
+"""In a millisecond."""
 
 
 class Spans(Protocol):
     """Somebody who turns calls into spans."""
 
-    def observe(self, request: Request) -> Ending:
-        """Watch one call."""
+    def read(self, ended: Iterable[Ended]) -> None:
+        """Make a span of each call that ended."""
 
     def close(self) -> None:
         """Send what is left."""
@@ -66,25 +67,25 @@ class _Telemetry:
         self._failed = Status(StatusCode.ERROR)
         self._labels = Labels(catalogue)
 
-    def observe(self, request: Request) -> Ending:
-        """Watch one call."""
-        return partial(self._ended, request, time.time_ns())
+    def read(self, ended: Iterable[Ended]) -> None:
+        """Make a span of each call that ended."""
+        for one in ended:
+            if one.answer is not None and one.answer.trace is not None:
+                self._draw(one.request, one.answer, one.answer.trace, one.at)
 
     def close(self) -> None:
         """Send what is left."""
         self._provider.shutdown()
 
-    def _ended(self, request: Request, begun: int, answer: Reply | None) -> None:
+    def _draw(self, request: Request, answer: Reply, trace: Trace, ended: int) -> None:
         """The office draws the ids of a call, so the span is made when it has ended."""
-        if answer is None or answer.trace is None:
-            return
         flow = self._labels.of(request.flow)
-        self._ids.give(answer.trace)
+        self._ids.give(trace)
         span = self._tracer.start_span(
             flow,
-            context=_parent(answer.trace),
+            context=_parent(trace),
             kind=self._kind,
-            start_time=begun,
+            start_time=ended - int((answer.duration_ms or 0.0) * NANOSECONDS),
             attributes={
                 "engross.flow": flow,
                 "engross.surface": request.surface,
@@ -97,7 +98,7 @@ class _Telemetry:
         )
         if answer.reply_type == "E":
             span.set_status(self._failed)
-        span.end()
+        span.end(ended)
 
 
 def _given_ids() -> Any:

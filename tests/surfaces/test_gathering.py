@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engross.surfaces.serving.gathering import Gathering
+from engross.surfaces.gathering import Gathering
 
 
 def test_where_no_loop_runs_each_thing_is_handed_on_at_once() -> None:

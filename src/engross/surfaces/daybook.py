@@ -1,0 +1,63 @@
+"""The calls that are under way, and how those ended that did: for whoever counts them or writes them down.
+
+Nobody reads while a call is answered. When a turn of the event loop is over, all that ended in it are read together.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from engross.office import Request
+from engross.replies import Reply
+
+from .gathering import Gathering
+
+_log = logging.getLogger("engross.daybook")
+
+
+class Ended(Struct, frozen=True):
+    """A call that is over."""
+
+    request: Request
+    answer: Reply | None
+    """None if the caller did not wait for it."""
+    at: int
+    """When, in nanoseconds since the epoch."""
+
+
+Reader = Callable[[Sequence[Ended]], None]
+
+
+class Daybook:
+    """Kept by every desk of a served office together."""
+
+    def __init__(self, readers: Iterable[Reader] = ()) -> None:
+        self.readers = list(readers)
+        self.under_way = 0
+        self._ended: Gathering[Ended] = Gathering(self._read)
+
+    def begin(self) -> None:
+        """A call begins."""
+        self.under_way += 1
+
+    def end(self, request: Request, answer: Reply | None) -> None:
+        """A call ended."""
+        self.under_way -= 1
+        self.note(request, answer)
+
+    def note(self, request: Request, answer: Reply | None) -> None:
+        """A call was answered that no flow ever saw."""
+        if self.readers:
+            self._ended.put(Ended(request, answer, time.time_ns()))
+
+    def _read(self, ended: Sequence[Ended]) -> None:
+        for read in self.readers:
+            try:
+                read(ended)
+            except Exception as failure:
+                # What befalls those who read must befall neither the calls nor another reader.
+                _log.error("a reader failed: %s", type(failure).__name__)
