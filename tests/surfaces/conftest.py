@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.bed.receiver import Receiver
 from tests.bed.served import Served
 
 Serving = Callable[..., Served]
@@ -39,3 +40,11 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
     yield start
     for one in started:
         one.stop()
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A receiver of spans."""
+    made = Receiver()
+    yield made
+    made.stop()

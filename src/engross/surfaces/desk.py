@@ -10,7 +10,7 @@ from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, neares
 from engross.office import Office, Request
 from engross.replies import Coded, Failed, Reply, Trace, codes, log_end, record_crash, reply_of
 
-from .daybook import Daybook
+from .watching import Daybook
 
 NOT_BY_DEFAULT = frozenset({"review", "legacy"})
 """Toolsets that are listed only when somebody names them. So are those whose names end in `-more`."""

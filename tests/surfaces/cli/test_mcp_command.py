@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.bed.receiver import Receiver
 from tests.surfaces.cli.shell import Shell, spawn, start
 
 HELLO = {
@@ -29,6 +30,8 @@ class Agent:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self._last = 0
+        self.said = ""
+        """What was said to standard error, once it is over."""
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
         """A request, and its answer."""
@@ -65,9 +68,10 @@ class Agent:
 def agent(shell: Shell, *words: str, **options: Any) -> Iterator[Agent]:
     process = start("mcp", *shell.there, *words, **options)
     try:
-        yield Agent(process).greet()
-        _, errors = process.communicate(timeout=30)
-        assert (process.returncode, "Traceback" in errors) == (0, False), errors
+        scout = Agent(process).greet()
+        yield scout
+        _, scout.said = process.communicate(timeout=30)
+        assert (process.returncode, "Traceback" in scout.said) == (0, False), scout.said
     finally:
         process.kill()
         process.communicate()
@@ -118,10 +122,36 @@ def test_what_a_capability_prints_does_not_disturb_the_protocol(tmp_path: Path) 
         assert scout.call("listen")["heard"] == 1
 
 
+def test_it_logs_calls_to_standard_error_if_it_is_asked_to(local: Shell) -> None:
+    with agent(local, "--log-level", "info") as scout:
+        called = scout.call("addBook", title="a secret title")["reply"]
+        refused = scout.call("addBook", tite="x")["reply"]
+    with agent(local) as silent:
+        silent.call("listBooks")
+    first, second = map(orjson.loads, scout.said.splitlines())
+    assert (first["event"], first["flow"], first["surface"]) == ("call", "shelf.add-book", "mcp-stdio")
+    assert (first["trace_id"], second["trace_id"]) == (called["trace_id"], refused["trace_id"])
+    assert (first["level"], second["level"]) == ("info", "warning")
+    assert "secret" not in scout.said
+    assert silent.said == ""
+
+
+def test_its_calls_are_spans_where_the_settings_say_so(local: Shell, receiver: Receiver) -> None:
+    with agent(local, env={"ENGROSS_OTLP": receiver.url}) as scout:
+        called = scout.call("addBook", title="Dune")["reply"]
+    (span,) = receiver.spans()
+    assert (span["name"], span["trace_id"], span["engross.surface"]) == (
+        "shelf.add-book",
+        called["trace_id"],
+        "mcp-stdio",
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         (["--role", "king"], 2),
+        (["--log-level", "loud"], 4),
         (["--toolsets", "shelv"], 4),
         (["--capability", "nowhere.py"], 4),
         (["--dat", "x"], 2),

@@ -17,9 +17,9 @@ from engross.calls import Caller, Principal
 from engross.office import Office, Request
 from engross.replies import Reply, Trace, codes, received, reply
 from engross.replies.envelopes import REPLY_JSON
-from engross.surfaces.daybook import Daybook, Reader
 from engross.surfaces.desk import Desk
 from engross.surfaces.rest import rest_routes, send_reply
+from engross.surfaces.watching import Daybook, Reader
 
 PEOPLE = {
     "clara": Principal("clara", "human", frozenset({"curator"})),

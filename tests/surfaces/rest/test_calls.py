@@ -14,9 +14,9 @@ from engross.flows import Aggregate, filled
 from engross.office import Office, Request, Settings
 from engross.replies import Failed, Reply, codes, received
 from engross.replies.envelopes import JSON, REPLY_JSON
-from engross.surfaces.daybook import Ended, Reader
 from engross.surfaces.desk import Desk
 from engross.surfaces.rest import rest_routes
+from engross.surfaces.watching import Ended, Reader
 from tests.bed.offices import shelf
 from tests.bed.served import wait_for
 from tests.office.desk import policies

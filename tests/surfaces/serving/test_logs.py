@@ -10,9 +10,13 @@ from pathlib import Path
 import orjson
 import pytest
 
+from engross.calls import Principal
+from engross.office import Request, Settings
+from engross.office.capabilities import catalogue_of
 from engross.replies import Failed
 from engross.replies.crashes import CrashLog
-from engross.surfaces.serving.logs import configure_logs
+from engross.surfaces.watching import Ended
+from engross.surfaces.watching.logs import CallLog, configure_logs
 from tests.bed.served import Served
 from tests.surfaces.conftest import Serving
 from tests.surfaces.serving.wires import Wire, ask
@@ -157,6 +161,20 @@ def test_other_peoples_logs_are_lines_like_ours_without_stacks_or_secrets() -> N
     assert broken["at"].startswith("test_logs.py:")
     assert SECRET not in stream.getvalue()
     assert half["level"] == "warning"
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_a_line_that_is_no_json_as_it_is_costs_no_other() -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    catalogue = catalogue_of(Settings(data=Path("nowhere"), domains=""))
+    made = [
+        Ended(Request("shelf.list-books", {}, "main", Principal(name, "human", frozenset())), None, 0)
+        for name in ("adam", "half \ud800", "clara")
+    ]
+    CallLog(catalogue).read(made)
+    principals = [orjson.loads(line)["principal"] for line in stream.getvalue().splitlines()]
+    assert principals == ["adam", "half \\ud800", "clara"]
 
 
 @pytest.mark.usefixtures("logging_as_before")

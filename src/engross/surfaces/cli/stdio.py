@@ -32,6 +32,7 @@ OPTIONS: Sequence[tuple[str, dict[str, object]]] = (
         "--capability",
         {"action": "append", "type": Path, "metavar": "FILE", "help": "a file that defines aggregates; repeatable"},
     ),
+    ("--log-level", {"metavar": "LEVEL", "help": "log calls to standard error: debug, info, warning or error"}),
 )
 
 
@@ -65,6 +66,7 @@ def split_toolsets(given: str | None) -> frozenset[str] | None:
 
 def _serve(options: Namespace) -> None:
     from asyncio import run as run_loop
+    from contextlib import closing
 
     from engross.calls import DEFAULT_TENANT
     from engross.office import Settings
@@ -72,6 +74,7 @@ def _serve(options: Namespace) -> None:
     from engross.surfaces.collector import spare_what_stays
     from engross.surfaces.desk import Desk
     from engross.surfaces.mcp import serve_stdio
+    from engross.surfaces.watching.reading import daybook_for
 
     settings = Settings.from_environment(
         data=options.data,
@@ -80,14 +83,19 @@ def _serve(options: Namespace) -> None:
         document_roots=options.root,
         read_only=options.read_only or None,
     )
-    office = open_office(settings, accept_documents=True)
-    try:
+    is_logged = options.log_level is not None
+    if is_logged:
+        from engross.surfaces.watching.logs import configure_logs
+
+        configure_logs(options.log_level)
+    with (
+        closing(open_office(settings, accept_documents=True)) as office,
+        daybook_for(settings, office.catalogue, is_logged=is_logged) as daybook,
+    ):
         caller = office.door.stdio_caller(options.role, settings.data, tenant=options.tenant or DEFAULT_TENANT)
-        desk = Desk(office, toolsets=split_toolsets(options.toolsets))
+        desk = Desk(office, toolsets=split_toolsets(options.toolsets), daybook=daybook)
         spare_what_stays()
         run_loop(serve_stdio(desk, caller))
-    finally:
-        office.close()
 
 
 def _tell(answer: Reply) -> None:

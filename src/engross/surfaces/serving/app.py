@@ -21,10 +21,10 @@ from engross.surfaces.rest import Rest
 from engross.surfaces.rest.answers import refuse_address, send_empty
 from engross.surfaces.rest.calls import refuse_method
 from engross.surfaces.rest.looking import METHODS
+from engross.surfaces.watching.logs import OF_TYPE, write_line
 
 from .guard import LONGEST_PATH, MCP, METADATA, METRICS, Guard
 from .health import Health
-from .logs import OF_TYPE, write_line
 from .metrics import Metrics
 from .names import Names, public_base
 from .own_ports import NO_LISTENERS, OwnPorts

@@ -24,9 +24,9 @@ from prometheus_client.exposition import choose_encoder
 import engross
 from engross.office import Office
 from engross.replies import Reply
-from engross.surfaces.daybook import Daybook, Ended
+from engross.surfaces.watching import Daybook, Ended
+from engross.surfaces.watching.labels import Labels
 
-from .labels import Labels
 from .tally import Tally
 
 ABANDONED = "abandoned"

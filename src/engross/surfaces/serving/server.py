@@ -21,14 +21,13 @@ from engross.office import Office, Settings
 from engross.office.capabilities import open_office
 from engross.replies import Denied, Failed, codes
 from engross.surfaces.collector import spare_what_stays
-from engross.surfaces.daybook import Daybook
 from engross.surfaces.desk import Desk
+from engross.surfaces.watching.logs import configure_logs, write_line
+from engross.surfaces.watching.reading import daybook_for
 
 from .app import App, make_app
 from .listening import BACKLOG, bind, bind_unix, is_loopback
-from .logs import CallLog, configure_logs, write_line
 from .names import bracketed, only_loopback, public_base
-from .spans import spans_for
 from .wire import Patience, patient
 
 _log = logging.getLogger("engross.serving")
@@ -128,10 +127,8 @@ def serve(
     with place.bound() as listening, ExitStack() as closing:
         office = open_office(settings, *aggregates, accept_documents=True)
         closing.callback(office.close)
-        desk = Desk(office, toolsets=toolsets, daybook=Daybook([CallLog(office.catalogue).read]))
-        if (spans := spans_for(settings, office.catalogue)) is not None:
-            desk.daybook.readers.append(spans.read)
-            closing.callback(spans.close)
+        daybook = closing.enter_context(daybook_for(settings, office.catalogue, is_logged=True))
+        desk = Desk(office, toolsets=toolsets, daybook=daybook)
         place = place.found(listening)
         listeners = office.catalogue.listeners if own_ports else ()
         if not auth:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engross.surfaces.gathering import Gathering
+from engross.surfaces.watching.gathering import Gathering
 
 
 def test_where_no_loop_runs_each_thing_is_handed_on_at_once() -> None:
@@ -45,3 +45,33 @@ def test_what_a_loop_left_behind_goes_along_with_what_comes_next() -> None:
     loop.close()
     gathering.put(2)
     assert seen == [[1, 2]]
+
+
+class Last:
+    """Something that puts one thing more when nobody holds it any longer."""
+
+    def __init__(self, gathering: Gathering[object]) -> None:
+        self._gathering = gathering
+
+    def __del__(self) -> None:
+        self._gathering.put("last")
+
+
+def test_what_is_put_while_its_thread_puts_something_else_is_handed_on_too() -> None:
+    seen: list[object] = []
+    gathering: Gathering[object] = Gathering(seen.extend)
+
+    class Loud(list[object]):
+        def append(self, thing: object) -> None:
+            if thing == "first":
+                Last(gathering)
+            super().append(thing)
+
+    gathering._things = Loud()
+
+    async def put() -> None:
+        gathering.put("first")
+        await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(put(), 10))
+    assert seen == ["last", "first"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from threading import Lock
+from threading import RLock
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -19,7 +19,8 @@ class Gathering(Generic[T]):
 
     def __init__(self, hand_on: Callable[[list[T]], None]) -> None:
         self._hand_on = hand_on
-        self._lock = Lock()
+        # Collecting garbage may end a call, and put it here, while its own thread is in here already.
+        self._lock = RLock()
         self._things: list[T] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop that will hand them on."""
@@ -39,7 +40,8 @@ class Gathering(Generic[T]):
 
     def _end(self) -> None:
         with self._lock:
-            things, self._things, self._loop = self._things, [], None
+            self._loop = None
+            things, self._things = self._things, []
         self._hand_on(things)
 
 

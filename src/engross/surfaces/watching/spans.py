@@ -10,8 +10,8 @@ import engross
 from engross.flows import Catalogue
 from engross.office import Request, Settings
 from engross.replies import Failed, Reply, Trace, codes
-from engross.surfaces.daybook import Ended
 
+from .daybook import Ended
 from .labels import Labels
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import length_hint
 
 from msgspec import Struct
 
@@ -29,7 +30,8 @@ class Ended(Struct, frozen=True):
     """When, in nanoseconds since the epoch."""
 
 
-Reader = Callable[[Sequence[Ended]], None]
+Reader = Callable[[Iterable[Ended]], None]
+"""Reads them in their order. One that fails over a call is asked to go on behind it."""
 
 
 class Daybook:
@@ -56,8 +58,16 @@ class Daybook:
 
     def _read(self, ended: Sequence[Ended]) -> None:
         for read in self.readers:
-            try:
-                read(ended)
-            except Exception as failure:
-                # What befalls those who read must befall neither the calls nor another reader.
-                _log.error("a reader failed: %s", type(failure).__name__)
+            _have_read(read, iter(ended))
+
+
+def _have_read(read: Reader, ended: Iterator[Ended]) -> None:
+    """What befalls those who read must befall neither the calls nor another reader, nor cost it more than one call."""
+    left = -1
+    # Whoever fails before looking at any would do so for ever.
+    while left != (left := length_hint(ended)):
+        try:
+            read(ended)
+            return
+        except Exception as failure:
+            _log.error("a reader failed: %s", type(failure).__name__)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from pathlib import PurePath
 from typing import Any, TextIO
 
@@ -22,8 +22,8 @@ from engross.office import Request
 from engross.replies import Failed, Reply, codes, record_crash
 from engross.replies.calllog import outcome_of
 from engross.replies.crashes import redact
-from engross.surfaces.daybook import Ended
 
+from .daybook import Ended
 from .labels import UNKNOWN, Labels
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -123,9 +123,7 @@ def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Writing:
         time, name = present(now), logger.name
         text = b"".join(
             [
-                orjson.dumps(
-                    {"time": time, "level": _NAMES[level], "logger": name, **fields}, option=orjson.OPT_APPEND_NEWLINE
-                )
+                _as_text({"time": time, "level": _NAMES[level], "logger": name, **fields}) + b"\n"
                 for level, fields in lines
             ]
         )
@@ -187,12 +185,15 @@ def _place_of(failure: BaseException) -> dict[str, str]:
 
 
 def _json(event: _Event, **_options: Any) -> str:
-    line = {name: event.pop(name) for name in FIRST if name in event} | dict(event)
+    return _as_text({name: event.pop(name) for name in FIRST if name in event} | dict(event)).decode()
+
+
+def _as_text(line: Mapping[str, Any]) -> bytes:
     try:
-        return orjson.dumps(line, default=str).decode()
+        return orjson.dumps(line, default=str)
     except TypeError:
         # Half a character, or a number or name that JSON does not know.
-        return orjson.dumps({_whole(name): _whole(value) for name, value in line.items()}).decode()
+        return orjson.dumps({_whole(name): _whole(value) for name, value in line.items()})
 
 
 def _whole(value: object) -> str:

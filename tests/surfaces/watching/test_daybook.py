@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry
 from engross.calls import Caller, Principal
 from engross.office import Office, Settings
 from engross.replies import Reply
-from engross.surfaces.daybook import Daybook, Ended
 from engross.surfaces.desk import Desk
 from engross.surfaces.serving.metrics import Metrics
+from engross.surfaces.watching import Daybook, Ended
 from tests.bed.offices import shelf
 from tests.bed.rig import rig
 
@@ -80,6 +80,27 @@ def test_a_reader_that_breaks_breaks_neither_the_call_nor_another_reader(office:
     answers = asyncio.run(calls(desk, "Dune"))
     assert answers[0].message_key == "CREATED"
     assert [one.answer for one in seen] == answers
+
+
+def test_a_reader_that_breaks_over_one_call_reads_those_behind_it(office: Office) -> None:
+    seen: list[str] = []
+
+    def choosy(ended: Iterable[Ended]) -> None:
+        for one in ended:
+            title = one.request.arguments["title"]
+            if title == "Emma":
+                raise ValueError("not that one")
+            seen.append(title)
+
+    desk = Desk(office, daybook=Daybook([choosy]))
+
+    async def together() -> None:
+        titles = ("Dune", "Emma", "Kim", "Emma", "Ulysses", "Emma")
+        await asyncio.gather(*(desk.call(CLARA, "shelf.add-book", {"title": title}, "rest") for title in titles))
+        await asyncio.sleep(0)
+
+    asyncio.run(together())
+    assert seen == ["Dune", "Kim", "Ulysses"]
 
 
 def test_a_call_is_under_way_until_it_ends(office: Office, tmp_path: Path) -> None:
