@@ -83,7 +83,8 @@ def test_a_person_at_a_terminal_is_asked(shell: Shell) -> None:
     refusing = Terminal(*words)
     assert '"Dune"' in refusing.until("[y/N]")
     refusing.type("n\n")
-    assert refusing.end() == 1
+    assert refusing.end() == 3
+    assert "CONFIRMATION_DECLINED" in refusing.shown
     assert titles(shell) == []
     agreeing = Terminal(*words)
     agreeing.until("[y/N]")

@@ -49,7 +49,7 @@ def test_a_person_is_asked_to_confirm(local: Shell) -> None:
     refusing = Terminal(*words)
     assert "BookRemoved" in refusing.until("[y/N]")
     refusing.type("n\n")
-    assert refusing.end() == 1
+    assert refusing.end() == 3
     said = refusing.shown.partition("[y/N]")[2]
     assert "CONFIRMATION_DECLINED" in said
     assert "BookRemoved" not in said

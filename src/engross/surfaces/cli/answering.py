@@ -15,8 +15,6 @@ from .printing import print_answer, print_diff, print_json, print_refusal
 
 FINDINGS = 1
 """The exit code of a command that looked for something bad and found it."""
-NOT_AGREED = 1
-"""The exit code when a person was asked and said no."""
 
 Show = Callable[[Reply], None]
 
@@ -30,7 +28,7 @@ def finish(answer: Reply, *, json: bool, dialect: str = "plain", show: Show = pr
     else:
         print_refusal(answer)
     if not answer.ok:
-        raise typer.Exit(NOT_AGREED if answer.code == codes.CONFIRMATION_DECLINED else exit_code(answer))
+        raise typer.Exit(exit_code(answer))
     return answer
 
 
@@ -51,7 +49,7 @@ def call_and_confirm(
     if answer.code != codes.CONFIRMATION_REQUIRED or token is None or not (yes or (can_ask() and not json)):
         return answer
     if not yes and not _agreed(answer):
-        return reply(codes.CONFIRMATION_DECLINED)  # reply-lint: L7 because the person was asked here
+        return _declined()
     return client.call(flow, {**arguments, "confirm_token": token})
 
 
@@ -64,6 +62,16 @@ def is_agreed(question: str) -> bool:
     """Ask the person; whatever is no yes is a no."""
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def require_agreement(question: str) -> None:
+    """Go on if the person says yes; else the command ends here."""
+    if not is_agreed(question):
+        finish(_declined(), json=False)
+
+
+def _declined() -> Reply:
+    return reply(codes.CONFIRMATION_DECLINED)  # reply-lint: L7 because the person was asked here
 
 
 def _agreed(answer: Reply) -> bool:

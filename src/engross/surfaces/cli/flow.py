@@ -14,7 +14,7 @@ from engross.flows.names import is_kebab
 from engross.replies import Reply, codes, reply
 
 from . import flow_run, flow_test
-from .answering import NOT_AGREED, attempt, can_ask, finish, is_agreed
+from .answering import attempt, can_ask, finish, require_agreement
 from .place import AsJson, Capability, Data, settings_at
 from .printing import print_diff, print_json, say
 
@@ -144,8 +144,7 @@ def accept(
 def _ask(*, json: bool) -> None:
     if json or not can_ask():
         raise typer.BadParameter("nobody can be asked here; add --yes to accept what is shown")
-    if not is_agreed("Accept this?"):
-        raise typer.Exit(NOT_AGREED)
+    require_agreement("Accept this?")
 
 
 def _show_offer(file: Path, offer: Any) -> None:

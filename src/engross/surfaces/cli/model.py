@@ -13,7 +13,7 @@ import typer
 from engross.replies import Reply, codes
 from engross.surfaces.client import Client
 
-from .answering import FINDINGS, NOT_AGREED, can_ask, finish, is_agreed
+from .answering import FINDINGS, can_ask, finish, require_agreement
 from .flow_command import Namespace
 from .handing_out import put, refusing
 from .place import AsJson, Place, any_office, at_office, with_signature
@@ -252,8 +252,7 @@ def _commit(client: Client, asked: dict[str, Any]) -> Reply:
 def _ask(*, json: bool) -> None:
     if json or not can_ask():
         raise typer.BadParameter("nobody can be asked here; add --yes to import what is shown")
-    if not is_agreed("Import this?"):
-        raise typer.Exit(NOT_AGREED)
+    require_agreement("Import this?")
 
 
 def _finish_look(looked: Reply, *, json: bool) -> None:

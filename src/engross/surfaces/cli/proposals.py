@@ -9,7 +9,7 @@ import typer
 
 from engross.replies import Reply
 
-from .answering import NOT_AGREED, can_ask, finish, is_agreed
+from .answering import can_ask, finish, require_agreement
 from .flow_command import Namespace
 from .place import AsJson, Place, any_office, at_office, with_signature
 from .printing import print_diff, print_fields, print_table, say
@@ -105,8 +105,7 @@ def reject(
 def _ask(*, json: bool) -> None:
     if json or not can_ask():
         raise typer.BadParameter("nobody can be asked here; add --yes to approve what is shown")
-    if not is_agreed("Approve and commit this?"):
-        raise typer.Exit(NOT_AGREED)
+    require_agreement("Approve and commit this?")
 
 
 def _show_page(answer: Reply) -> None:
