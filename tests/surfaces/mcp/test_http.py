@@ -83,7 +83,9 @@ def message_of(response: httpx2.Response) -> dict[str, Any]:
         message: dict[str, Any] = response.json()
         return message
     lines = [line.removeprefix("data: ") for line in response.text.splitlines() if line.startswith("data: ")]
-    message = json.loads([line for line in lines if line][-1])
+    told = [line for line in lines if line]
+    assert told, (response.status_code, response.text)
+    message = json.loads(told[-1])
     return message
 
 

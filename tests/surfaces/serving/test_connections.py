@@ -243,6 +243,57 @@ def test_a_client_that_half_closes_gets_its_answer(hasty: Served) -> None:
         assert wire.is_over()
 
 
+def over_mcp(name: str, arguments: str) -> tuple[list[str], str]:
+    """The headers and the body of a call in the stateless era."""
+    said = (
+        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "'
+        + f'{name}", "arguments": {arguments}'
+        + ', "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",'
+        ' "io.modelcontextprotocol/clientCapabilities": {}}}}'
+    )
+    lines = [JSON, "Accept: application/json, text/event-stream", "Mcp-Protocol-Version: 2026-07-28"]
+    return [*lines, "Mcp-Method: tools/call", f"Mcp-Name: {name}", f"Content-Length: {len(said)}"], said
+
+
+HANDSHAKE = (
+    '{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",'
+    ' "capabilities": {}, "clientInfo": {"name": "half", "version": "1"}}}'
+)
+ACCEPT = "Accept: application/json, text/event-stream"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said", "heard"),
+    [
+        pytest.param(*over_mcp("addBook", '{"title": "Half closed over MCP"}'), b'"isError":false', id="a call"),
+        # Whatever is not plain is answered by the SDK.
+        pytest.param(*over_mcp("no-such-tool", "{}"), b"Unknown tool", id="no plain call"),
+        pytest.param([JSON, ACCEPT, f"Content-Length: {len(HANDSHAKE)}"], HANDSHAKE, b"serverInfo", id="a handshake"),
+    ],
+)
+def test_a_client_that_half_closes_gets_its_answer_over_mcp_too(
+    hasty: Served, lines: list[str], said: str, heard: bytes
+) -> None:
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, "POST /mcp", authorized(hasty), *lines) + said)
+        wire.socket.shutdown(socket.SHUT_WR)
+        assert heard in wire.hear("POST").body
+        assert wire.is_over()
+
+
+def test_a_client_that_half_closes_while_it_listens_listens_no_longer(hasty: Served) -> None:
+    lines = [JSON, ACCEPT, f"Content-Length: {len(HANDSHAKE)}"]
+    opened = ask(hasty, "POST /mcp", authorized(hasty), *lines, body=HANDSHAKE.encode())
+    session = f"Mcp-Session-Id: {opened.headers['mcp-session-id']}"
+    with Wire(hasty) as wire:
+        wire.say(head(hasty, "GET /mcp", authorized(hasty), ACCEPT, session))
+        heard = wire.socket.recv(4096)
+        assert b"text/event-stream" in heard
+        wire.socket.shutdown(socket.SHUT_WR)
+        while heard:
+            heard = wire.socket.recv(4096)
+
+
 def test_a_client_that_half_closes_in_the_middle_leaves_nothing_behind(hasty: Served) -> None:
     with Wire(hasty) as wire:
         wire.say(head(hasty, BOOK, JSON, authorized(hasty), "Content-Length: 100"), b'{"title": "Half sent"')
@@ -255,18 +306,11 @@ def test_a_client_that_half_closes_in_the_middle_leaves_nothing_behind(hasty: Se
 def test_a_client_that_vanishes_in_mid_call_is_not_missed(hasty: Served, tmp_path: Path, path: str) -> None:
     begun, until = tmp_path / "begun", tmp_path / "until"
     arguments = f'{{"begun": "{begun}", "until": "{until}"}}'
-    lines = [JSON, authorized(hasty)]
+    lines = [JSON, f"Content-Length: {len(arguments)}"]
     if path == "/mcp":
-        arguments = (
-            '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "hold", "arguments": '
-            + arguments
-            + ', "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28",'
-            ' "io.modelcontextprotocol/clientCapabilities": {}}}}'
-        )
-        lines += ["Accept: application/json, text/event-stream", "Mcp-Protocol-Version: 2026-07-28"]
-        lines += ["Mcp-Method: tools/call", "Mcp-Name: hold"]
+        lines, arguments = over_mcp("hold", arguments)
     wire = Wire(hasty)
-    wire.say(head(hasty, f"POST {path}", *lines, f"Content-Length: {len(arguments)}"), arguments)
+    wire.say(head(hasty, f"POST {path}", authorized(hasty), *lines), arguments)
     wait_for(begun.exists)
     wire.close()
     until.touch()

@@ -36,8 +36,8 @@ MOST_OTHERS = 8
 MOST_AT_ONCE = 16_384
 """In bytes: so many are looked at before that is asked again."""
 ASGI = {"version": "3.0", "spec_version": "2.3"}
-CANCELLED_BY_LEAVING = ("/mcp",)
-"""Where a client that closes its side takes its request back. MCP has no other way to say so over HTTP."""
+STREAMING = ("/mcp",)
+"""Where a client that closes its side while an answer streams takes its request back, or listens no longer."""
 
 
 class Patience(NamedTuple):
@@ -175,11 +175,15 @@ class Wire(HttpToolsProtocol):
     def eof_received(self) -> bool:  # type: ignore[override]
         """A client that has said all it wants to say may still read: the connection ends with the answer."""
         unanswered = self.cycle is not None and not self.cycle.response_complete
-        if not unanswered or self._in_body or self.cycle.scope["path"].startswith(CANCELLED_BY_LEAVING):
+        if not unanswered or self._in_body or self._is_streaming:
             self._wait_for_reader()
             return False
         self.cycle.keep_alive = False
         return True
+
+    @property
+    def _is_streaming(self) -> bool:
+        return self.cycle.response_started and self.cycle.scope["path"].startswith(STREAMING)
 
     def on_message_begin(self) -> None:
         """A head begins."""
