@@ -40,9 +40,13 @@ class Disk:
             except OSError:
                 return
 
-    def make_room(self) -> None:
-        """Take away what filled it."""
-        (self.folder / BALLAST).unlink()
+    def make_room(self, some: int | None = None) -> None:
+        """Take away what filled it, or so many bytes of it."""
+        ballast = self.folder / BALLAST
+        if some is None:
+            ballast.unlink()
+        else:
+            os.truncate(ballast, ballast.stat().st_size - some)
 
     def protect(self) -> None:
         """Make it read-only; nobody may have a file open for writing."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import apsw
 import orjson
@@ -17,6 +19,7 @@ import pytest
 from engross.ledger.verify import verify
 from engross.replies import REGISTRY, Failed, Reply, record_crash
 from engross.store import open_store
+from engross.store.sqlite import SqliteStore
 from engross.surfaces.client import Client
 from tests.bed.postgres import PostgresServer
 from tests.bed.small_disk import Disk, SmallDisk
@@ -24,6 +27,9 @@ from tests.bed.unprivileged import Unprivileged
 from tests.faults.audit import audit, read_books
 from tests.faults.crash import copy_as_it_lies
 from tests.faults.writer import open_office
+from tests.ledger import cards
+from tests.ledger.cards import Desk
+from tests.ledger.test_by_arrival import BEFORE
 from tests.store.faulty import FaultyDisk
 
 pytestmark = [pytest.mark.faults, pytest.mark.requirement("REL-04")]
@@ -133,6 +139,38 @@ def print_on_a_full_disk(disk: Disk) -> dict[str, Any]:
 def test_a_file_that_does_not_fit_leaves_nothing_lying_about(small_disk: SmallDisk) -> None:
     seen = small_disk.run(8, print_on_a_full_disk)
     assert seen == {"refused": "STORE_FULL", "left": [], "again": "UPDATED"}
+
+
+def lay_anew_on_a_full_disk(disk: Disk, looks: bool) -> dict[str, Any]:
+    place = disk.folder / "office.db"
+    with patch.object(cards, "ROOMS", BEFORE), closing(Desk(place)) as desk:
+        for number in range(60):
+            desk.write_card(f"card {number}", 0, LONG)
+    disk.fill()
+    disk.make_room(place.stat().st_size // 2)
+    unlooked = nullcontext() if looks else patch.object(SqliteStore, "require_room", lambda store, steps: None)
+    with unlooked, pytest.raises(Failed) as refused:
+        Desk(place)
+    told = refused.value.data or {}
+    disk.make_room()
+    with closing(Desk(place)) as desk:
+        desk.write_card("later", 0, "when there was room")
+        facts = desk.rows("SELECT count(*) AS found FROM facts WHERE tenant = :tenant")[0]["found"]
+    return {
+        "refused": REGISTRY.entry(refused.value.code).key,
+        "told": sorted(told),
+        "facts": facts,
+        "whole": verify(place).ok,
+    }
+
+
+@pytest.mark.parametrize("looks", [True, False], ids=["looked at before", "found out on the way"])
+def test_tables_that_cannot_be_laid_anew_stay_as_they_are_until_there_is_room(
+    small_disk: SmallDisk, looks: bool
+) -> None:
+    seen = small_disk.run(32, lay_anew_on_a_full_disk, looks)
+    told = ["free_bytes", "needed_bytes", "problem"] if looks else []
+    assert seen == {"refused": "STORE_FULL", "told": told, "facts": 61, "whole": True}
 
 
 def open_on_a_full_disk(disk: Disk) -> list[str | None]:

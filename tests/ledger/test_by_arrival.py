@@ -95,6 +95,39 @@ def test_a_backup_of_before_is_restored_and_brought_up_to_date(
     desk.close()
 
 
+@pytest.mark.requirement("ECO-08")
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        "CREATE VIEW report AS SELECT subject FROM facts",
+        "ALTER TABLE keys ADD COLUMN theirs TEXT",
+        "CREATE TABLE facts_by_arrival (x TEXT)",
+    ],
+    ids=["a view", "a column", "a table"],
+)
+def test_what_somebody_put_in_the_way_is_told_and_nothing_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: str
+) -> None:
+    path = tmp_path / "office.db"
+    monkeypatch.setattr(cards, "ROOMS", BEFORE)
+    desk = Desk(path)
+    busy(desk)
+    before = contents(desk)
+    desk.close()
+    connection = apsw.Connection(str(path))
+    connection.execute(theirs)
+    connection.close()
+    monkeypatch.setattr(cards, "ROOMS", (*STORE_ROOM, *LEDGER_ROOM, *room("cards", cards.cards().migrations)))
+    with pytest.raises(Failed) as refused:
+        Desk(path)
+    assert refused.value.params == {"setting": "migration ledger 4"}
+    assert "Views, triggers, columns" in (refused.value.data or {})["suggestions"]["hint"]
+    monkeypatch.setattr(cards, "ROOMS", BEFORE)
+    desk = Desk(path)
+    assert {table: len(rows) for table, rows in contents(desk).items()} == {k: len(v) for k, v in before.items()}
+    desk.close()
+
+
 def test_rows_as_long_as_a_page_lie_one_behind_the_other(tmp_path: Path) -> None:
     """In the order of their keys they would lie on a page each, and whole rows in the branches of the tree."""
     path = tmp_path / "office.db"

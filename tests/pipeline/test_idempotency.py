@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Barrier, Event
 from typing import Any
 
+import apsw
 import orjson
 import pytest
 from typing_extensions import TypedDict
@@ -21,6 +22,7 @@ from engross.flows import Aggregate
 from engross.ledger import KEPT_DAYS, Unit, find_key, purge_keys
 from engross.pipeline import answers, remember
 from engross.replies import Failed, Invalid, Reply, codes
+from engross.store.rows import Selecting
 from engross.surfaces.client import Client, EmbeddedPort
 from tests.bed.offices import Offices
 from tests.bed.redis import RedisServer
@@ -805,6 +807,31 @@ def test_a_replay_after_a_deletion_repeats_the_answer_and_says_that_it_is_gone(
     again = client.shelf.change_book(id=book, title="Dune Messiah", client_request_id=KEY)
     assert_replays(again, changed, at=began, **gone)
     assert_replays(client.shelf.remove_book(id=book, client_request_id=KEY), removed, at=began)
+
+
+def test_a_replay_does_not_look_through_all_that_came_after_it(
+    curator: Client, retrying: Callable[[Client], Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if curator.office.store.engine == "postgres":
+        pytest.skip("what PostgreSQL does depends on how much it has")
+    curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    client = retrying(curator)
+    seen: dict[str, dict[str, Any]] = {}
+    look = Selecting.rows
+
+    def watched(self: Selecting, sql: str, params: dict[str, Any]) -> Any:
+        # Sealing goes on meanwhile.
+        if "JOIN facts" in sql:
+            seen[sql] = {**params, "tenant": "main"}
+        return look(self, sql, params)
+
+    monkeypatch.setattr(Selecting, "rows", watched)
+    assert is_replay(client.shelf.add_book(title="Dune", client_request_id=KEY))
+    database = apsw.Connection(str(client.office.settings.data / "office.db"))
+    plans = [row[3] for sql, params in seen.items() for row in database.execute(f"EXPLAIN QUERY PLAN {sql}", params)]
+    database.close()
+    assert any("facts_of_subject (tenant=? AND aggregate=? AND subject=? AND version>?)" in step for step in plans)
+    assert [step for step in plans if "position>?" in step or step.startswith("SCAN")] == [], plans
 
 
 @pytest.mark.requirement("ARCH-32")

@@ -239,10 +239,11 @@ def _changes(reading: Reading, context: Context, found: Remembered) -> dict[str,
         return {}
     files = states_of_effects(reading, answer["data"].get("published", ()))
     published: dict[str, Any] = {"published": files} if files else {}
+    # The sign keeps SQLite from looking through all that came after: the subject's own facts are few.
     rows = reading.rows(
         "SELECT l.ends, l.type FROM facts f JOIN facts l"
-        " ON l.tenant = f.tenant AND l.aggregate = f.aggregate AND l.subject = f.subject"
-        " WHERE f.tenant = :tenant AND f.position = :position AND l.position > :position AND l.ends = 1 LIMIT 1",
+        " ON l.tenant = f.tenant AND l.aggregate = f.aggregate AND l.subject = f.subject AND l.version > f.version"
+        " WHERE f.tenant = :tenant AND f.position = :position AND +l.position > :position AND l.ends = 1 LIMIT 1",
         {"position": found.position},
     )
     return {**published, "current_state": "deleted"} if rows else published

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from engross.replies import Failed, codes
+
+from .port import Engine
 
 
 def timed_out(**data: Any) -> Failed:
@@ -79,6 +81,13 @@ def postgres_failure(error: BaseException, *, committing: bool = False) -> BaseE
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed)):
         return unavailable(error, outcome="unknown") if committing else unavailable(error)
     return error
+
+
+FAILURES: Mapping[Engine, Callable[[BaseException], BaseException]] = {
+    "sqlite": sqlite_failure,
+    "postgres": postgres_failure,
+}
+"""What an exception of an engine's driver means."""
 
 
 def _caused(failure: Failed, error: BaseException | None) -> Failed:

@@ -5,21 +5,30 @@ The text of every step that ran is kept in the store, so that a backup carries t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
 import orjson
 
 from engross.calls import instant, now
-from engross.replies import Failed, codes
+from engross.replies import Coded, Failed, codes
 
+from .failures import FAILURES, translated
 from .port import Engine
 from .sql import WORDS, definition
 
 EDITED = (
     "Put the old text of the step back, and make the change in a new step behind the last."
     " The store keeps the old text in the column source of its table migrations."
+)
+
+
+IN_THE_WAY = (
+    "See that the step fits the tables that are there. Views, triggers, columns and tables that somebody added to the"
+    " store by hand may be in its way: take them out first, and put them back behind it."
 )
 
 
@@ -43,6 +52,10 @@ class Migration(NamedTuple):
         """What is said of a step that cannot be used, and what whoever wrote it does about that."""
         data = {"step": self.name, **more, "suggestions": {"hint": hint}}
         return Failed(codes.CONFIG_INVALID, {"setting": f"migration {self.room} {self.number}"}, data=data)
+
+    def copies(self, engine: Engine) -> bool:
+        """Whether it needs room for rows that are there already once more."""
+        return "INSERT INTO" in self.text(engine)
 
     @property
     def source(self) -> str:
@@ -101,20 +114,32 @@ END $$
 
 
 def migrate(
-    connection: Executing, engine: Engine, known: Sequence[Migration], *, dry_run: bool = False
+    connection: Executing,
+    engine: Engine,
+    known: Sequence[Migration],
+    *,
+    dry_run: bool = False,
+    look: Callable[[Sequence[Migration]], None] = lambda steps: None,
 ) -> list[Migration]:
-    """Run the steps that the store has not seen, all or none; with `dry_run`, only say which they are."""
+    """Run the steps that the store has not seen, all or none; with `dry_run`, only say which they are.
+
+    `look` sees them before any runs, and may refuse them.
+    """
     connection.execute(LOCK[engine])
     try:
         connection.execute(definition(HISTORY, engine))
         steps = pending(connection, known)
         if not dry_run:
+            look(steps)
             for step in steps:
-                _apply(connection, engine, step)
+                with translated(partial(_failure, step, engine)):
+                    _apply(connection, engine, step)
             if steps and engine == "postgres":
                 connection.execute(GUARD)
     except BaseException:
-        connection.execute("ROLLBACK")
+        # SQLite takes back by itself what it has no room for, and there is nothing left to take back.
+        with suppress(Exception):
+            connection.execute("ROLLBACK")
         raise
     connection.execute("ROLLBACK" if dry_run else "COMMIT")
     return steps
@@ -155,6 +180,14 @@ def _refuse_newer(name: str, known: Sequence[Migration], applied: Mapping[tuple[
 def _history(connection: Executing) -> list[tuple[Any, ...]]:
     found = connection.execute("SELECT room, number, digest FROM migrations ORDER BY room, number")
     return [tuple(row.values()) if isinstance(row, dict) else tuple(row) for row in found]
+
+
+def _failure(step: Migration, engine: Engine, error: BaseException) -> BaseException:
+    """What a step that failed means to whoever opens the store."""
+    failure = FAILURES[engine](error)
+    if failure is not error or isinstance(error, Coded):
+        return failure
+    return step.refused(IN_THE_WAY, problem=f"the store refuses it ({type(error).__name__})")
 
 
 def _apply(connection: Executing, engine: Engine, step: Migration) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engross.plainfile import stands_at
 from engross.replies import Failed, codes
 
-from .failures import postgres_failure, sqlite_failure, translated, unavailable
+from .failures import FAILURES, translated, unavailable
 from .migrations import Migration, migrate, pending
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def open_store(
 
 def ensure_tables(store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, upgrade: bool) -> None:
     """Make tables in a store that is running. Where they are there already, nothing waits for anything."""
-    with translated(postgres_failure if store.engine == "postgres" else sqlite_failure):
+    with translated(FAILURES[store.engine]):
         connection = store.connect()
         try:
             missing = pending(connection, migrations)
@@ -62,10 +62,10 @@ def bring_up_to_date(
     store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, dry_run: bool
 ) -> list[Migration]:
     """Run the steps that are pending; with `dry_run`, only say which they are."""
-    with translated(postgres_failure if store.engine == "postgres" else sqlite_failure):
+    with translated(FAILURES[store.engine]):
         connection = store.connect()
         try:
-            return migrate(connection, store.engine, migrations, dry_run=dry_run)
+            return migrate(connection, store.engine, migrations, dry_run=dry_run, look=store.require_room)
         finally:
             connection.close()
 

@@ -32,6 +32,7 @@ from psycopg_pool import ConnectionPool
 from engross.replies import Failed
 
 from .failures import postgres_failure, timed_out, translated, unavailable
+from .migrations import Migration
 from .port import Engine, Insert, Params, ReadWork, RequeueError, Row, Statement, T, TooLong, WriteWork
 from .sql import about_tenant, as_one, for_psycopg, many_rows
 from .tenancy import tenant_name
@@ -289,6 +290,9 @@ class PostgresStore:
         except psycopg.Error as error:
             self._pool.close()
             raise postgres_failure(error) from error
+
+    def require_room(self, steps: Sequence[Migration]) -> None:
+        """The disk is the server's, which takes back whatever it has no room for."""
 
     def connect(self) -> Raw:
         """A connection of its own, for migrations and backups."""

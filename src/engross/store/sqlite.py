@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 import apsw
 
-from engross.replies import Coded
+from engross.replies import Coded, Failed, codes
 
 from .failures import sqlite_failure, translated, unavailable
+from .migrations import Migration
 from .port import Engine, ReadWork, T, TooLong, WriteWork
 from .rows import STEPS_BETWEEN_LOOKS, Connection, Selecting, at_second_look, never, take_turns
 from .sql import about_tenant
@@ -25,6 +26,14 @@ from .writer import Writer
 LOG_PAGES = 4000
 """When the log has so many pages, 16 MB of them, they are moved into the file. A page that was written many times since
 then is moved once, so that a longer log costs less; and whoever opens the office after a crash reads all of it."""
+
+
+ROOM_TO_COPY = 2
+"""Tables that are laid anew stand in the log twice, as they are made and as they are taken away, and then in the file:
+1.7 times the file was measured. With less it may be that they are made, and nobody can write from then on."""
+
+
+NO_ROOM = "bringing the tables up to date needs room for them once more"
 
 
 class SqliteStore:
@@ -55,13 +64,23 @@ class SqliteStore:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
-            # What was erased must not be found in the file's free pages either.
+            # What was erased must not be found in free pages. Rows that were moved may leave copies within others.
             connection.execute("PRAGMA secure_delete = ON")
             if self._vfs is None:
                 connection.stay_at(self.path)
             return connection
         except apsw.Error as error:
             raise sqlite_failure(error) from error
+
+    def require_room(self, steps: Sequence[Migration]) -> None:
+        """Refuse steps that lay tables anew where the disk is too full for it, while there is a way back."""
+        if not any(step.copies(self.engine) for step in steps):
+            return
+        from shutil import disk_usage
+
+        needed, free = ROOM_TO_COPY * self.path.stat().st_size, disk_usage(self.path.parent).free
+        if free < needed:
+            raise Failed(codes.STORE_FULL, data={"free_bytes": free, "needed_bytes": needed, "problem": NO_ROOM})
 
     def write(
         self,

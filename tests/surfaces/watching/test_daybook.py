@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -72,7 +72,7 @@ def test_a_call_that_is_given_up_is_read_to_have_no_reply(office: Office, tmp_pa
 
 
 def test_a_reader_that_breaks_breaks_neither_the_call_nor_another_reader(office: Office) -> None:
-    def broken(ended: Sequence[Ended]) -> None:
+    def broken(ended: Iterable[Ended]) -> None:
         raise RuntimeError("the reader broke")
 
     seen: list[Ended] = []
