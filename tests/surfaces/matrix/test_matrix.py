@@ -17,6 +17,7 @@ from engross.flows import Example, Flow, filled
 from engross.office import Office, Request, Settings
 from engross.office.built_in import DOMAINS
 from engross.office.door.local import os_user
+from engross.surfaces.desk import HIDDEN, MORE, NOT_BY_DEFAULT
 from tests.bed.offices import shelf
 from tests.bed.sameness import masked
 from tests.bed.served import UNLIMITED, Served
@@ -29,12 +30,11 @@ AGENT_WAYS = ("remote", "rest", "mcp-http", "mcp-stdio")
 EVERY = ",".join(DOMAINS)
 TENANTS = count()
 
-# What is deprecated is not offered at all unless the operator names its toolset.
-LEGACY = {tool.flow.ref for tool in CATALOGUE.tools({"legacy"})}
+# What is deprecated is not there at all unless somebody names its toolset, so these offices do.
+TOOLSETS = [name for name in CATALOGUE.toolsets if name not in NOT_BY_DEFAULT - HIDDEN and not name.endswith(MORE)]
 CASES = [
     pytest.param(flow.ref, number, id=f"{flow.ref}-{number}")
     for flow in CATALOGUE
-    if flow.ref not in LEGACY
     for number in range(len(flow.examples))
 ]
 
@@ -56,7 +56,7 @@ class House:
             "remote": lambda: Remote(served, token, catalogue),
             "rest": lambda: Rest(served, token),
             "mcp-http": lambda: McpHttp(served, token, catalogue),
-            "mcp-stdio": lambda: McpStdio(served, tenant, catalogue),
+            "mcp-stdio": lambda: McpStdio(served, tenant, catalogue, TOOLSETS),
             "cli": lambda: Cli(served.folder, served.store, tenant),
         }
         return made[name]()
@@ -72,7 +72,7 @@ class House:
 def house(module_store: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """A served office on each engine in turn."""
     folder = tmp_path_factory.mktemp("matrix") / "office"
-    with Served(folder, module_store, knobs=UNLIMITED, domains=EVERY) as running:
+    with Served(folder, module_store, knobs=UNLIMITED, toolsets=TOOLSETS, domains=EVERY) as running:
         house = House(running)
         yield house
         house.office.close()

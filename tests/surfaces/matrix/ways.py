@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -121,11 +121,11 @@ class McpHttp:
 class McpStdio:
     """`engross mcp`, over standard streams of its own."""
 
-    def __init__(self, served: Served, tenant: str, catalogue: Catalogue) -> None:
+    def __init__(self, served: Served, tenant: str, catalogue: Catalogue, toolsets: Collection[str]) -> None:
         self._catalogue = catalogue
         there = ["--data", str(served.folder), "--tenant", tenant, "--role", "curator", "--capability", str(CAPABILITY)]
         where = ["--store", served.store] if served.store else []
-        self._program = Splinter(["mcp", *there, *where])
+        self._program = Splinter(["mcp", *there, *where, "--toolsets", ",".join(toolsets)])
 
     def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
         """One line out, one line back."""
