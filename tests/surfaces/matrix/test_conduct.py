@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from tests.bed.served import Served
-from tests.surfaces.matrix.ways import CATALOGUE, McpHttp, Rest, Way
+from tests.surfaces.matrix.ways import CATALOGUE, McpHttp, McpSession, Rest, Way
 
 NUMBERS = count()
 WAYS: dict[str, Callable[[Served], Way]] = {
     "mcp-http": lambda served: McpHttp(served, served.agent, CATALOGUE),
+    "mcp-http-2025": lambda served: McpSession(served, served.agent, CATALOGUE),
     "rest": lambda served: Rest(served, served.agent),
 }
 

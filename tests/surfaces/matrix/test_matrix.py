@@ -21,12 +21,23 @@ from engross.surfaces.desk import HIDDEN, MORE, NOT_BY_DEFAULT
 from tests.bed.offices import shelf
 from tests.bed.sameness import masked
 from tests.bed.served import UNLIMITED, Served
-from tests.surfaces.matrix.ways import CATALOGUE, Answer, Cli, Embedded, McpHttp, McpStdio, Remote, Rest, Way
+from tests.surfaces.matrix.ways import (
+    CATALOGUE,
+    Answer,
+    Cli,
+    Embedded,
+    McpHttp,
+    McpSession,
+    McpStdio,
+    Remote,
+    Rest,
+    Way,
+)
 
 PERSON = Principal(os_user(), "human", frozenset({"admin"}))
 AGENT = Principal(f"agent:{os_user()}", "agent", frozenset({"curator"}))
 PEOPLE_WAYS = ("remote", "rest", "cli")
-AGENT_WAYS = ("remote", "rest", "mcp-http", "mcp-stdio")
+AGENT_WAYS = ("remote", "rest", "mcp-http", "mcp-http-2025", "mcp-stdio")
 EVERY = ",".join(DOMAINS)
 TENANTS = count()
 
@@ -56,6 +67,7 @@ class House:
             "remote": lambda: Remote(served, token, catalogue),
             "rest": lambda: Rest(served, token),
             "mcp-http": lambda: McpHttp(served, token, catalogue),
+            "mcp-http-2025": lambda: McpSession(served, token, catalogue),
             "mcp-stdio": lambda: McpStdio(served, tenant, catalogue, TOOLSETS),
             "cli": lambda: Cli(served.folder, served.store, tenant),
         }

@@ -23,6 +23,7 @@ from tests.surfaces.matrix.splinter import Splinter
 CAPABILITY = EXAMPLES / "04-the-whole.py"
 CATALOGUE = catalogue_of(Settings(data=EXAMPLES / "no-office-here", capabilities=(CAPABILITY,)))
 REVISION = "2026-07-28"
+HANDSHAKE = "2025-11-25"
 BOTH_KINDS = "application/json, text/event-stream"
 EXIT_CODES = {"S": 0, "I": 2, "D": 3, "E": 4}
 META = {
@@ -96,7 +97,7 @@ class Rest:
 
 
 class McpHttp:
-    """MCP over HTTP, on the wire."""
+    """MCP over HTTP, on the wire, as it is without sessions."""
 
     def __init__(self, served: Served, token: str, catalogue: Catalogue) -> None:
         self._client = served.client(token)
@@ -115,6 +116,31 @@ class McpHttp:
 
     def close(self) -> None:
         """Hang up."""
+        self._client.close()
+
+
+class McpSession:
+    """MCP over HTTP, with a handshake and in the session that it opens."""
+
+    def __init__(self, served: Served, token: str, catalogue: Catalogue) -> None:
+        self._client = served.client(token)
+        self._client.headers["Accept"] = BOTH_KINDS
+        self._catalogue = catalogue
+        asked = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "matrix", "version": "1"}}
+        opened = self._client.post("/mcp", json=request("initialize", asked))
+        assert message_of(opened)["result"]["protocolVersion"] == HANDSHAKE
+        self._client.headers["Mcp-Session-Id"] = opened.headers["mcp-session-id"]
+        self._client.headers["MCP-Protocol-Version"] = HANDSHAKE
+        notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert self._client.post("/mcp", json=notice).status_code == 202
+
+    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
+        """One `tools/call` of the session."""
+        return result_of(message_of(self._client.post("/mcp", json=called(*wished(self._catalogue, ref, arguments)))))
+
+    def close(self) -> None:
+        """End the session, for an office has only so many places."""
+        assert self._client.delete("/mcp").is_success
         self._client.close()
 
 
