@@ -227,9 +227,7 @@ def wishes(office: Served, flow: Flow) -> Iterator[tuple[dict[str, Any], str]]:
 def test_no_refusal_repeats_what_was_sent(way, office, flow: Flow):
     asked = 0
     for arguments, private in wishes(office, flow):
-        by_ref = isinstance(way, McpHttp) and not flow.exposed
-        wish = {"flow": flow.ref, "arguments": arguments}
-        answer = way.call("run_flow", wish) if by_ref else way.call(flow.ref, arguments)
+        answer = way.call(flow.ref, arguments)
         refused = answer["reply"]["reply_type"] != "S"
         asked += 1
         assert not refused or private not in orjson.dumps(answer).decode(), arguments

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,8 @@ from tests.surfaces.matrix.splinter import Splinter
 CAPABILITY = EXAMPLES / "04-the-whole.py"
 CATALOGUE = catalogue_of(Settings(data=EXAMPLES / "no-office-here", capabilities=(CAPABILITY,)))
 REVISION = "2026-07-28"
+HANDSHAKE = "2025-11-25"
+BOTH_KINDS = "application/json, text/event-stream"
 EXIT_CODES = {"S": 0, "I": 2, "D": 3, "E": 4}
 META = {
     "io.modelcontextprotocol/protocolVersion": REVISION,
@@ -36,8 +38,8 @@ Answer = dict[str, Any]
 class Way(Protocol):
     """A way in, for one caller in one tenant."""
 
-    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer | None:
-        """The structured answer in the flow's dialect; None where the flow is not offered."""
+    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
+        """The structured answer in the flow's dialect."""
 
     def close(self) -> None:
         """Leave."""
@@ -95,49 +97,66 @@ class Rest:
 
 
 class McpHttp:
-    """MCP over HTTP, on the wire."""
+    """MCP over HTTP, on the wire, as it is without sessions."""
 
     def __init__(self, served: Served, token: str, catalogue: Catalogue) -> None:
         self._client = served.client(token)
         self._catalogue = catalogue
 
-    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer | None:
+    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
         """One `tools/call` of the stateless era."""
-        tool = tool_of(self._catalogue, ref)
+        tool, wish = wished(self._catalogue, ref, arguments)
         headers = {
-            "Accept": "application/json, text/event-stream",
+            "Accept": BOTH_KINDS,
             "MCP-Protocol-Version": REVISION,
             "Mcp-Method": "tools/call",
             "Mcp-Name": tool,
         }
-        return result_of(self._message(self._client.post("/mcp", json=called(tool, arguments), headers=headers)))
+        return result_of(message_of(self._client.post("/mcp", json=called(tool, wish, META), headers=headers)))
 
     def close(self) -> None:
         """Hang up."""
         self._client.close()
 
-    def _message(self, answer: httpx2.Response) -> dict[str, Any]:
-        if answer.headers["content-type"].startswith("text/event-stream"):
-            data = [line[5:] for line in answer.text.splitlines() if line.startswith("data:")]
-            message: dict[str, Any] = json.loads(data[-1])
-            return message
-        message = answer.json()
-        return message
+
+class McpSession:
+    """MCP over HTTP, with a handshake and in the session that it opens."""
+
+    def __init__(self, served: Served, token: str, catalogue: Catalogue) -> None:
+        self._client = served.client(token)
+        self._client.headers["Accept"] = BOTH_KINDS
+        self._catalogue = catalogue
+        asked = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": {"name": "matrix", "version": "1"}}
+        opened = self._client.post("/mcp", json=request("initialize", asked))
+        assert message_of(opened)["result"]["protocolVersion"] == HANDSHAKE
+        self._client.headers["Mcp-Session-Id"] = opened.headers["mcp-session-id"]
+        self._client.headers["MCP-Protocol-Version"] = HANDSHAKE
+        notice = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        assert self._client.post("/mcp", json=notice).status_code == 202
+
+    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
+        """One `tools/call` of the session."""
+        return result_of(message_of(self._client.post("/mcp", json=called(*wished(self._catalogue, ref, arguments)))))
+
+    def close(self) -> None:
+        """End the session, for an office has only so many places."""
+        assert self._client.delete("/mcp").is_success
+        self._client.close()
 
 
 class McpStdio:
     """`engross mcp`, over standard streams of its own."""
 
-    def __init__(self, folder: Path, store: str | None, tenant: str, catalogue: Catalogue) -> None:
+    def __init__(self, served: Served, tenant: str, catalogue: Catalogue, toolsets: Collection[str]) -> None:
         self._catalogue = catalogue
-        there = ["--data", str(folder), "--tenant", tenant, "--role", "curator", "--capability", str(CAPABILITY)]
-        where = ["--store", store] if store else []
-        self._program = Splinter(["mcp", *there, *where])
+        there = ["--data", str(served.folder), "--tenant", tenant, "--role", "curator", "--capability", str(CAPABILITY)]
+        where = ["--store", served.store] if served.store else []
+        self._program = Splinter(["mcp", *there, *where, "--toolsets", ",".join(toolsets)])
 
-    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer | None:
+    def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
         """One line out, one line back."""
-        tool = tool_of(self._catalogue, ref)
-        return result_of(json.loads(self._program.ask(json.dumps(called(tool, arguments)))))
+        wish = called(*wished(self._catalogue, ref, arguments), META)
+        return result_of(json.loads(self._program.ask(json.dumps(wish))))
 
     def close(self) -> None:
         """Say nothing more; the program ends by itself."""
@@ -163,9 +182,12 @@ class Cli:
         """Every command closes what it opened."""
 
 
-def tool_of(catalogue: Catalogue, ref: str) -> str:
-    """The name of the tool that stands for a flow; the flow's own where there is none."""
-    return next((tool.name for tool in catalogue.tools() if tool.flow.ref == ref), ref)
+def wished(catalogue: Catalogue, ref: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool that stands for a flow, and what it takes; `run_flow` reaches what no tool stands for."""
+    for tool in catalogue.tools():
+        if tool.flow.ref == ref:
+            return tool.name, dict(arguments)
+    return "run_flow", {"flow": ref, "arguments": dict(arguments)}
 
 
 def dialect_of(catalogue: Catalogue, ref: str) -> str:
@@ -174,17 +196,30 @@ def dialect_of(catalogue: Catalogue, ref: str) -> str:
     return flow.dialect if flow is not None else "plain"
 
 
-def called(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def request(method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """A message that wants an answer."""
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def called(tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The message that calls a tool."""
-    params = {"name": tool, "arguments": dict(arguments), "_meta": META}
-    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    about = {} if meta is None else {"_meta": meta}
+    return request("tools/call", {"name": tool, "arguments": arguments, **about})
 
 
-def result_of(message: dict[str, Any]) -> Answer | None:
-    """What a tool answered; None if there is no such tool for this caller."""
-    if "error" in message:
-        assert message["error"]["code"] == -32602, message
-        return None
+def message_of(answer: httpx2.Response) -> dict[str, Any]:
+    """The message that answers, by itself or at the end of a stream."""
+    if not answer.headers["content-type"].startswith("text/event-stream"):
+        message: dict[str, Any] = answer.json()
+        return message
+    last = [line[5:] for line in answer.text.splitlines() if line.startswith("data:")][-1]
+    told: dict[str, Any] = json.loads(last)
+    return told
+
+
+def result_of(message: dict[str, Any]) -> Answer:
+    """What a tool answered. Every flow has an answer for everybody, if only that it is not for them."""
+    assert "error" not in message, message
     result = message["result"]
     answer: Answer = result["structuredContent"]
     assert json.loads(result["content"][-1]["text"]) == answer
