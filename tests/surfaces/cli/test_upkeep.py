@@ -355,3 +355,5 @@ def test_a_crash_of_the_program_is_told_by_its_trace_and_no_stack(data: Path, tm
     assert told["message_key"] == "SYS_CRASH"
     crashes = [json.loads(line) for line in (tmp_path / "state" / "engross" / "crashes.jsonl").read_text().splitlines()]
     assert [crash["trace_id"] for crash in crashes] == [told["trace_id"]]
+    in_words = engross("verify", "--data", data, env=paths).stderr
+    assert str(tmp_path / "state" / "engross" / "crashes.jsonl") in in_words

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from engross.replies import Reply, Trace, codes, structured
+from engross.replies import Reply, Trace, codes, crash_log, structured
 
 from .looks import is_fancy
 from .visible import visible
@@ -70,10 +70,17 @@ def print_refusal(answer: Reply) -> None:
     if answer.reply_type == "E" and answer.trace_id:
         told["trace_id"] = answer.trace_id
     if answer.code == codes.SYS_CRASH:
-        told["hint"] = "The stack is under this trace id in logs/crashes.jsonl of the office's data folder."
+        told["hint"] = f"The stack is under this trace id in {_crash_log_of(answer)}."
     print_fields(told, stream=sys.stderr, depth=1)
     if difference:
         print_diff(difference, stream=sys.stderr)
+
+
+def _crash_log_of(answer: Reply) -> str:
+    """Where the stack lies: in the log of this process, or else in that of the office that answered."""
+    log = crash_log()
+    here = answer.trace_id is not None and log.holds(answer.trace_id)
+    return str(log.path) if here else "logs/crashes.jsonl of the office's data folder, where it runs"
 
 
 def print_fields(data: Mapping[str, Any], *, stream: IO[str] | None = None, depth: int = 0) -> None:
