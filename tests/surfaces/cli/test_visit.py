@@ -143,6 +143,11 @@ def test_a_bad_token_is_told_apart_from_everything_else(served: Served, token: s
     assert (text.code, "Traceback" in text.out + text.err, text.out.count("fail")) == (2, False, 1)
 
 
+def test_the_line_end_of_a_token_file_is_no_part_of_the_token(served: Served) -> None:
+    assert visited(served.url, "--token", f"{served.owner}\n")[0].code == 0
+    assert run("doctor", "--url", served.url, env={"ENGROSS_TOKEN": f"{served.agent}\n"}).code == 0
+
+
 def test_a_token_that_was_revoked_is_refused(served: Served) -> None:
     identifier, token = served.token_with_id("leaver", "human", "contributor")
     assert visited(served.url, "--token", token)[0].code == 0
