@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from engross.replies import Reply
+from engross.replies import Reply, codes, reply
 
 from .answering import NOT_AGREED, can_ask, finish, is_agreed
 from .flow_command import Namespace
@@ -17,6 +17,9 @@ from .printing import print_diff, print_fields, print_table, say
 GET, LIST, REVIEW = "proposals.get-proposal", "proposals.list-proposals", "proposals.review-proposal"
 EVERY_STATE = "all"
 COLUMNS = ("id", "status", "by", "risk", "since", "summary")
+NOBODY_TO_ASK = (
+    "Nobody can be asked here. Look at the proposal; then add --yes, or --approval-token to approve what was shown."
+)
 
 app = typer.Typer(cls=Namespace, no_args_is_help=True, help="Look at what was proposed, and decide.")
 app.callback()(with_signature(any_office, ()))
@@ -78,7 +81,7 @@ def approve(
         token = approval_token or shown.data.get("approval_token")
         # Without a token there is nothing to agree to: the office says why. One that was brought is a word given.
         if token is not None and approval_token is None and not yes:
-            _ask(json=json)
+            _ask(shown, json=json)
         decided = {"proposal_id": proposal, "decision": "approve", "approval_token": token}
         answer = client.call(REVIEW, _given({**decided, "rationale": rationale, "operations": operation or None}))
     finish(answer, json=json, show=_show_decision)
@@ -102,9 +105,12 @@ def reject(
     finish(answer, json=json, show=_show_decision)
 
 
-def _ask(*, json: bool) -> None:
+def _ask(shown: Reply, *, json: bool) -> None:
     if json or not can_ask():
-        raise typer.BadParameter("nobody can be asked here; add --yes to approve what is shown")
+        # People have seen it already, above.
+        told = {**(shown.data if json else {"approval_token": shown.data["approval_token"]}), "hint": NOBODY_TO_ASK}
+        code = codes.CONFIRMATION_REQUIRED  # reply-lint: L7 because the person would be asked here
+        finish(reply(code, data=told), json=json)
     if not is_agreed("Approve and commit this?"):
         raise typer.Exit(NOT_AGREED)
 
