@@ -106,7 +106,8 @@ def test_a_sound_office_passes_every_check(served: Served) -> None:
     who = said(done, "credential")["what"]
     assert "(human) of main" in who
     assert "admin, curator" in who
-    assert visited(f"{served.url}/mcp", "--token", served.owner)[1] == checks
+    for endpoint in ("mcp", "v1"):
+        assert visited(f"{served.url}/{endpoint}", "--token", served.owner)[1] == checks
     text = run("doctor", "--url", served.url, env={"ENGROSS_TOKEN": served.agent})
     assert (text.code, text.out.count("\n"), "(agent) of main, with agent" in text.out) == (0, len(CHECKS), True)
 

@@ -125,8 +125,8 @@ def test_what_describes_other_things_is_no_office() -> None:
         )
 
 
-@pytest.mark.parametrize("ending", ["/", "/mcp", "/mcp/"])
-def test_the_address_that_clients_of_mcp_have_leads_to_the_office_too(served: Served, ending: str) -> None:
+@pytest.mark.parametrize("ending", ["/", "/mcp", "/mcp/", "/v1", "/v1/"])
+def test_the_address_of_an_endpoint_leads_to_the_office_too(served: Served, ending: str) -> None:
     with connect(f"{served.url}{ending}", token=served.owner) as client:
         assert client.record.read_facts().ok
         assert client.outlines()
