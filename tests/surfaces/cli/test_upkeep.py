@@ -134,6 +134,8 @@ def test_migrate_says_what_it_would_do_and_then_does_it(data: Path) -> None:
     assert {step["room"] for step in planned} == {"proposals", *DOMAINS}
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == planned
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == []
+    for words in ([], ["--dry-run"]):
+        assert engross("migrate", "--data", data, *words).stdout == "the tables are up to date\n"
 
 
 def test_every_answer_names_a_trace(data: Path, tmp_path: Path) -> None:

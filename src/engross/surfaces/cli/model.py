@@ -17,7 +17,7 @@ from .answering import FINDINGS, NOT_AGREED, can_ask, finish, is_agreed
 from .flow_command import Namespace
 from .handing_out import put, refusing
 from .place import AsJson, Place, any_office, at_office, with_signature
-from .printing import print_fields, print_refusal, print_table, say
+from .printing import print_counts, print_fields, print_refusal, print_table, say
 from .progress import telling_progress
 
 IMPORT, EXPORT = "architecture.import-model", "architecture.export-model"
@@ -381,7 +381,7 @@ def _with_names(client: Client, rows: Iterable[dict[str, Any]], as_of: str | Non
 
 def _show_check(answer: Reply) -> None:
     data = answer.data
-    say(", ".join(f"{value} {name}" for name, value in data["counts"].items()))
+    print_counts(data["counts"])
     for problem in data["problems"]:
         told = _illegal(problem) if "valid_relationships" in problem else f"{problem['id']}: {problem.get('field', '')}"
         say(f"{problem['code']} {told}", style="red")

@@ -133,8 +133,7 @@ def _print_fancy_table(headings: Sequence[str], cells: Sequence[Sequence[str]], 
 
 def print_report(data: Mapping[str, Any]) -> None:
     """What a verification found, counted and could not know."""
-    counts = data["counts"]
-    say(", ".join(f"{value} {name}" for name, value in counts.items()))
+    print_counts(data["counts"])
     for tenant, chain in data["tenants"].items():
         for tenure in chain["keys"] if len(chain["keys"]) > 1 else ():
             say(f"{tenant}: seals {tenure['first']} to {tenure['last']} by the key {tenure['public_key']}")
@@ -144,6 +143,11 @@ def print_report(data: Mapping[str, Any]) -> None:
     for unknown in data["unknown"]:
         say(f"not known: {unknown['what']}")
     say("verified" if data["verified"] else "NOT verified", style="bold green" if data["verified"] else "bold red")
+
+
+def print_counts(counts: Mapping[str, int]) -> None:
+    """How many there are of what is named in the plural."""
+    say(", ".join(f"{count} {name.removesuffix('s') if count == 1 else name}" for name, count in counts.items()))
 
 
 def say(text: str, *, style: str = "", stream: IO[str] | None = None) -> None:
