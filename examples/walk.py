@@ -60,7 +60,9 @@ def said(what: str, reply: Reply, *, show: str | None = None) -> Any:
 def main(folder: Path, port: int) -> None:
     """Walk if there is no office yet, and say what to try while it is served at this port; 0 is any."""
     if is_taken(port):
-        sys.exit(f"Another program listens at port {port}, perhaps this office. Name another: PORT={port + 1} make run")
+        sys.exit(
+            f"Another program listens at port {port}, perhaps this office. Name another: PORT={free_port()} make run"
+        )
     waiting = "ID"
     if (folder / "office.db").exists():
         console.print(f"The office in {folder} is there already and stays as it is. Remove the folder to walk again.")
@@ -79,6 +81,12 @@ def is_taken(port: int) -> bool:
     except (OSError, OverflowError) as refusal:
         return isinstance(refusal, OSError) and refusal.errno == errno.EADDRINUSE
     return False
+
+
+def free_port() -> int:
+    """A port at which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
 
 
 def walk(folder: Path) -> str:

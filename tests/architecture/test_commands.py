@@ -151,6 +151,7 @@ def test_a_model_of_the_office_is_checked(local: Shell) -> None:
     local.run("architecture", "create-element", "--type", "Node", "--name", "Server")
     told = local.run("model", "check")
     assert told.code == 0
+    assert told.out.startswith("1 element, 0 relationships, ")
     assert "ISOLATED_ELEMENT 1" in told.out
     assert told.out.rstrip().endswith("sound")
     assert local.run("model", "check", "--json").json["counts"]["elements"] == 1

@@ -129,6 +129,33 @@ def test_recording_that_fails_keeps_what_was_there(tmp_path: Path) -> None:
     assert (tmp_path / "stock.upstreams.json").read_bytes() == before
 
 
+BY_A_PROCESS = ("cli", "rest", "mcp-http", "mcp-stdio")
+
+
+@pytest.mark.parametrize("surface", BY_A_PROCESS)
+def test_a_file_that_lies_in_the_current_folder_is_not_taken_for_a_module_of_pythons(
+    surface: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("queue", "copy", "engross"):
+        (tmp_path / f"{name}.py").write_text("open('executed', 'w')\nraise SystemExit('executed')\n")
+    monkeypatch.chdir(tmp_path)
+    code, answer = tried(EXAMPLES / "forecast.yaml", "--surface", surface)
+    assert (code, answer["passed"]) == (0, True), answer
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.parametrize("surface", BY_A_PROCESS)
+def test_what_a_process_said_that_gave_no_answer_is_told(
+    surface: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "engross.py").write_text("raise SystemExit('no ribbon, password=hunter2')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    code, answer = tried(EXAMPLES / "forecast.yaml", "--surface", surface)
+    assert (code, answer["reply"]["message_key"]) == (4, "OFFICE_UNREACHABLE")
+    assert answer["said"] == "no ribbon, password=***"
+    assert "no ribbon" in run("flow", "test", EXAMPLES / "forecast.yaml", "--surface", surface).err
+
+
 def test_a_surface_that_is_none_is_refused() -> None:
     assert run("flow", "test", EXAMPLES / "stock.yaml", "--surface", "telex").code == 2
 

@@ -36,6 +36,13 @@ def doc(tmp_path: Path, *words: object, input: str | None = None) -> Done:
     return run("doc", *words, "--data", tmp_path / "office", input=input, env=DOMAINS)
 
 
+def test_a_text_in_the_place_of_a_file_is_answered_by_what_is_wanted(tmp_path: Path) -> None:
+    refused = doc(tmp_path, "write", "plan.oct.md", "--content", PLAN, "--json")
+    assert (refused.code, refused.key, refused.json["field"]) == (2, "VALIDATION_ERROR", "content")
+    assert "standard input" in refused.json["suggestions"]["hint"]
+    assert PLAN.splitlines()[0] not in refused.out + doc(tmp_path, "write", "plan.oct.md", "--content", PLAN).err
+
+
 def test_folders_are_searched_for_documents_and_good_ones_end_with_nothing(tmp_path: Path, folder: Path) -> None:
     done = doc(tmp_path, "validate", folder, "--json")
     assert done.code == 0

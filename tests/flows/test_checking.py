@@ -164,8 +164,13 @@ def test_a_value_outside_an_enum_gets_the_allowed_ones_and_the_nearest() -> None
 
 
 def test_a_missing_choice_lists_what_may_be_chosen() -> None:
-    schema = {"type": "object", "properties": {"kind": {"enum": ["a", "b"]}}, "required": ["kind"]}
+    choice = {"enum": ["a", "b"]}
+    schema = {"type": "object", "properties": {"kind": choice}, "required": ["kind"]}
     assert help_of(Checker(schema).check({})[0]) == {"allowed_values": ["a", "b"]}
+    several = {"type": "object", "properties": {"kinds": {"type": "array", "items": choice}}}
+    assert help_of(Checker({**several, "required": ["kinds"]}).check({})[0]) == {"allowed_values": ["a", "b"]}
+    anything = {"type": "object", "properties": {"kinds": {"type": "array", "items": True}}, "required": ["kinds"]}
+    assert help_of(Checker(anything).check({})[0]) == {"hint": "Add kinds."}
 
 
 def test_a_long_enum_is_cut_and_counted() -> None:

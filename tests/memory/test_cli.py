@@ -128,11 +128,16 @@ def test_show_why_and_history_lead_from_a_name_to_the_place_in_a_file(shell, pap
 
 def test_who_is_not_known_or_not_alone_is_refused(shell, papers):
     shell.run("memory", "ingest", papers)
-    assert shell.run("memory", "show", "nobody at all").code == 2
-    several = shell.run("memory", "show", "Jane Doe")
-    assert several.code == 2
-    assert "person" in several.out
-    assert "contact" in several.out
+    for words in (("show", "nobody at all"), ("why", "nobody at all", "name"), ("history", "nobody at all")):
+        unknown = shell.run("memory", *words, "--json")
+        assert (unknown.code, unknown.key) == (2, "ENTITY_NOT_FOUND")
+        in_words = shell.run("memory", *words)
+        assert (in_words.code, in_words.out, in_words.err.split()[0]) == (2, "", "ENTITY_NOT_FOUND")
+    several = shell.run("memory", "show", "Jane Doe", "--json")
+    assert (several.code, several.key) == (2, "NEEDS_DISAMBIGUATION")
+    candidates = several.json["error"]["details"]["suggestions"]["candidates"]
+    assert {one["entity_type"] for one in candidates} == {"person", "contact"}
+    assert "contact" in shell.run("memory", "show", "Jane Doe").err
     assert shell.run("memory", "show", "Jane Doe", "--type", "person").code == 0
     assert shell.run("memory", "show", "ent_nobody", "--json").key == "ENTITY_NOT_FOUND"
     assert shell.run("memory", "why", "INV-001", "colour", "--json").key == "FIELD_NOT_FOUND"

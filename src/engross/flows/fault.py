@@ -52,7 +52,7 @@ def is_unknown(fault: Fault) -> bool:
 def missing(fault: Fault, schema: Mapping[str, Any], sample: object = None) -> Issue:
     """A required field is not there; with a value that would do, where one is known."""
     details = {"rule": "required", "expected": _expected_type(schema), **_description(schema)}
-    helps = _allowed_values(schema.get("enum", ()), None) or {"hint": f"Add {_where(fault)}."}
+    helps = _allowed_values(_choices(schema), None) or {"hint": f"Add {_where(fault)}."}
     return _misfit(fault, f"{_where(fault)} is missing", details, helps, sample)
 
 
@@ -121,6 +121,13 @@ def _in_words(fault: Fault, schema: Mapping[str, Any]) -> str | None:
     if fault.keyword != "pattern" or described is None or len(str(fault.bound)) <= LONGEST_SHOWN:
         return None
     return f"as described ({described.rstrip('.')})"
+
+
+def _choices(schema: Mapping[str, Any]) -> Iterable[Any]:
+    """What may be chosen: for the field, or for the items of its list."""
+    items = schema.get("items")
+    choices: Iterable[Any] = schema.get("enum") or (items.get("enum", ()) if isinstance(items, Mapping) else ())
+    return choices
 
 
 def _allowed_values(options: Iterable[Any], value: object) -> dict[str, Any] | None:

@@ -42,6 +42,13 @@ class CrashLog:
             finally:
                 os.close(file)
 
+    def holds(self, trace_id: str) -> bool:
+        """Whether the record of a call that crashed just now is in the file."""
+        try:
+            return trace_id.encode() in self.path.read_bytes()
+        except OSError:
+            return False
+
     def _open(self, coming: int) -> int:
         import fcntl
 

@@ -34,6 +34,14 @@ def test_facts_are_printed_in_order_from_a_position_on(shell: Shell) -> None:
     assert shell.run("facts", "--limit", 2, "--json").json["next"] == facts[1]["position"]
 
 
+def test_where_there_are_none_that_is_said(local: Shell) -> None:
+    add(local, "Dune")
+    last = local.run("facts", "--json").json["next"]
+    assert local.run("facts", "--after", last).out == "no facts\n"
+    assert local.run("facts", "--after", last, "--json").json["facts"] == []
+    assert "no facts" not in local.run("facts").out
+
+
 def test_more_than_a_page_is_printed_to_the_end(local: Shell) -> None:
     with connect(local.folder, capabilities=SHELF) as office:
         for number in range(150):

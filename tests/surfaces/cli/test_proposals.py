@@ -72,9 +72,16 @@ def test_nothing_is_approved_where_nobody_can_be_asked(shell: Shell) -> None:
     proposal = proposed(shell)
     for words in ([], ["--json"]):
         done = shell.run("proposals", "approve", proposal, *words)
-        assert done.code == 2
+        assert (done.code, "--yes" in done.out + done.err) == (3, True)
+    assert "CONFIRMATION_REQUIRED" in shell.run("proposals", "approve", proposal).err
     assert titles(shell) == []
-    assert shell.run("proposals", "approve", proposal, "--yes", "--json").key == "PROPOSAL_COMMITTED"
+    asked = shell.run("proposals", "approve", proposal, "--json")
+    assert (asked.key, asked.json["proposal"]["id"], "Dune" in asked.json["diff_text"]) == (
+        *("CONFIRMATION_REQUIRED", proposal),
+        True,
+    )
+    meant = ("--approval-token", asked.json["approval_token"])
+    assert shell.run("proposals", "approve", proposal, *meant, "--json").key == "PROPOSAL_COMMITTED"
 
 
 def test_a_person_at_a_terminal_is_asked(shell: Shell) -> None:
@@ -144,6 +151,19 @@ def test_who_may_not_approve_is_denied(shell: Shell) -> None:
     ]
     assert shell.run("proposals", "approve", own, "--yes", "--json").key == "SELF_APPROVAL"
     assert titles(shell) == []
+
+
+@pytest.mark.shows_text
+def test_whoever_decides_about_their_own_proposal_hears_the_way_out(local: Shell) -> None:
+    made = local.run("shelf", "add-book", "--title", "Emma", "--commit-mode", "proposal", "--json")
+    own = made.json["proposal"]["id"]
+    for words in (("reject", own, "-m", "no"), ("approve", own, "--yes")):
+        refused = local.run("proposals", *words)
+        assert (refused.code, refused.err.split()[0]) == (3, "SELF_APPROVAL")
+        assert "decides about" in refused.err.splitlines()[0]
+        assert "engross proposals withdraw-proposal --proposal-id" in refused.err
+        assert "single_operator" in refused.err
+    assert local.run("proposals", "withdraw-proposal", "--proposal-id", own, "--json").key == "PROPOSAL_WITHDRAWN"
 
 
 def test_rejecting_needs_a_reason_and_may_hand_it_back(shell: Shell) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,12 +23,12 @@ class Office:
 
 
 @contextmanager
-def served(shell: Shell, *words: str) -> Iterator[Office]:
+def served(shell: Shell, *words: str, until: str = "engross facts") -> Iterator[Office]:
     process = start("serve", *shell.there, "--port", "0", *words)
     try:
         assert process.stdout is not None
         lines: list[str] = []
-        while not lines or "engross facts" not in lines[-1]:
+        while not lines or until not in lines[-1]:
             line = process.stdout.readline()
             assert line, process.stderr and process.stderr.read()
             lines.append(line)
@@ -102,6 +103,17 @@ def test_read_only_refuses_the_owner_too(local: Shell) -> None:
         refused = run("shelf", "add-book", "--title", "Emma", *far, "--json")
         assert (refused.code, refused.key) == (3, "READ_ONLY")
         assert len(run("shelf", "list-books", *far, "--json").json["books"]) == 1
+
+
+def test_read_only_without_a_token_says_how_to_make_one_and_suggests_nothing_that_cannot_work(local: Shell) -> None:
+    assert local.run("shelf", "add-book", "--title", "Dune", "--json").code == 0
+    with served(local, "--read-only", until="token create") as office:
+        said = "".join(office.lines)
+        assert str(local.folder / "tokens") in said
+        assert "claude mcp add" not in said
+        words = shlex.split(office.lines[-1])[1:]
+        made = run(*words, "--json")
+        assert run("shelf", "list-books", "--url", office.url, "--token", made.json["text"], "--json").code == 0
 
 
 def test_without_credentials_only_this_machine_is_served(local: Shell) -> None:

@@ -84,6 +84,15 @@ def test_what_the_office_does_not_know_is_invalid(shell: Shell, words: list[str]
     assert (refused.code, refused.key) == (2, "VALIDATION_ERROR")
 
 
+def test_who_names_no_role_or_several_in_one_word_hears_how_they_are_named(shell: Shell) -> None:
+    nameless = shell.run("token", "create", "vera", "--type", "human", "--json")
+    assert "curator" in nameless.json["suggestions"]["allowed_values"]
+    assert "--roles curator" in nameless.json["hint"]
+    together = shell.run("token", "create", "vera", "--type", "human", "--roles", "curator,admin")
+    assert (together.code, "--roles curator --roles admin" in together.err) == (2, True)
+    assert "hint" not in shell.run("token", "create", "vera", "--roles", "king", "--json").json
+
+
 def test_who_is_no_admin_makes_no_tokens(shell: Shell) -> None:
     refused = shell.run("token", "create", "scout", "--role", "curator", "--json")
     assert (refused.code, refused.json["reply"]["reply_type"]) == (3, "D")

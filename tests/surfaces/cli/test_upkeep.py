@@ -134,6 +134,8 @@ def test_migrate_says_what_it_would_do_and_then_does_it(data: Path) -> None:
     assert {step["room"] for step in planned} == {"proposals", *DOMAINS}
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == planned
     assert json.loads(engross("migrate", "--data", data, "--json").stdout)["ran"] == []
+    for words in ([], ["--dry-run"]):
+        assert engross("migrate", "--data", data, *words).stdout == "the tables are up to date\n"
 
 
 def test_every_answer_names_a_trace(data: Path, tmp_path: Path) -> None:
@@ -355,3 +357,5 @@ def test_a_crash_of_the_program_is_told_by_its_trace_and_no_stack(data: Path, tm
     assert told["message_key"] == "SYS_CRASH"
     crashes = [json.loads(line) for line in (tmp_path / "state" / "engross" / "crashes.jsonl").read_text().splitlines()]
     assert [crash["trace_id"] for crash in crashes] == [told["trace_id"]]
+    in_words = engross("verify", "--data", data, env=paths).stderr
+    assert str(tmp_path / "state" / "engross" / "crashes.jsonl") in in_words

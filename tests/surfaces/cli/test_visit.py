@@ -106,7 +106,8 @@ def test_a_sound_office_passes_every_check(served: Served) -> None:
     who = said(done, "credential")["what"]
     assert "(human) of main" in who
     assert "admin, curator" in who
-    assert visited(f"{served.url}/mcp", "--token", served.owner)[1] == checks
+    for endpoint in ("mcp", "v1"):
+        assert visited(f"{served.url}/{endpoint}", "--token", served.owner)[1] == checks
     text = run("doctor", "--url", served.url, env={"ENGROSS_TOKEN": served.agent})
     assert (text.code, text.out.count("\n"), "(agent) of main, with agent" in text.out) == (0, len(CHECKS), True)
 
@@ -141,6 +142,11 @@ def test_a_bad_token_is_told_apart_from_everything_else(served: Served, token: s
     assert token not in done.out
     text = run("doctor", "--url", served.url, "--token", token)
     assert (text.code, "Traceback" in text.out + text.err, text.out.count("fail")) == (2, False, 1)
+
+
+def test_the_line_end_of_a_token_file_is_no_part_of_the_token(served: Served) -> None:
+    assert visited(served.url, "--token", f"{served.owner}\n")[0].code == 0
+    assert run("doctor", "--url", served.url, env={"ENGROSS_TOKEN": f"{served.agent}\n"}).code == 0
 
 
 def test_a_token_that_was_revoked_is_refused(served: Served) -> None:

@@ -125,8 +125,8 @@ def test_what_describes_other_things_is_no_office() -> None:
         )
 
 
-@pytest.mark.parametrize("ending", ["/", "/mcp", "/mcp/"])
-def test_the_address_that_clients_of_mcp_have_leads_to_the_office_too(served: Served, ending: str) -> None:
+@pytest.mark.parametrize("ending", ["/", "/mcp", "/mcp/", "/v1", "/v1/"])
+def test_the_address_of_an_endpoint_leads_to_the_office_too(served: Served, ending: str) -> None:
     with connect(f"{served.url}{ending}", token=served.owner) as client:
         assert client.record.read_facts().ok
         assert client.outlines()
@@ -169,6 +169,19 @@ def test_an_empty_token_is_none_whatever_the_environment_holds(served: Served, m
     monkeypatch.setenv("ENGROSS_TOKEN", served.agent)
     with connect(served.url, token="") as client:
         assert client.call("shelf.list-books").message_key == "AUTH_REQUIRED"
+
+
+@pytest.mark.parametrize("around", ["{}\n", "{}\r\n", " {}\t"])
+def test_a_token_may_have_the_white_space_of_its_file_around_it(
+    served: Served, monkeypatch: pytest.MonkeyPatch, around: str
+) -> None:
+    with connect(served.url, token=around.format(served.agent)) as client:
+        assert client.shelf.list_books().ok
+    monkeypatch.setenv("ENGROSS_TOKEN", around.format(served.agent))
+    with connect(served.url) as client:
+        assert client.shelf.list_books().ok
+    with connect(served.url, token=around.format("")) as client:
+        assert client.shelf.list_books().message_key == "AUTH_REQUIRED"
 
 
 def test_a_token_is_not_shown_with_the_client(served: Served) -> None:
@@ -232,7 +245,7 @@ def test_an_office_in_this_process_needs_no_http_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("token", ["é", "\ud800", "egr_x\n", "egr\tx", "a b"])
+@pytest.mark.parametrize("token", ["é", "\ud800", "egr_\nx", "egr\tx", "a b"])
 def test_a_token_that_is_none_is_refused_like_any_other_bad_one(served: Served, token: str) -> None:
     with connect(served.url, token="egr_x") as stranger, connect(served.url, token=token) as client:
         expected, answer = stranger.call("shelf.list-books"), client.call("shelf.list-books")

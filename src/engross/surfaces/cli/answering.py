@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import typer
@@ -15,6 +16,8 @@ from .printing import print_answer, print_diff, print_json, print_refusal
 
 FINDINGS = 1
 """The exit code of a command that looked for something bad and found it."""
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Show = Callable[[Reply], None]
 
@@ -64,10 +67,13 @@ def is_agreed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def require_agreement(question: str) -> None:
-    """Go on if the person says yes; else the command ends here."""
+def require_agreement(question: str, *, json: bool, otherwise: str, shown: Mapping[str, Any] = NOTHING) -> None:
+    """Go on if the person says yes. Else the command ends here; `otherwise` is what helps where nobody can be asked."""
+    if json or not can_ask():
+        code = codes.CONFIRMATION_REQUIRED  # reply-lint: L7 because a person would be asked here
+        finish(reply(code, data={**shown, "hint": f"Nobody can be asked here. {otherwise}"}), json=json)
     if not is_agreed(question):
-        finish(_declined(), json=False)
+        finish(_declined(), json=json)
 
 
 def _declined() -> Reply:

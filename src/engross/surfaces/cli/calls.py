@@ -91,14 +91,18 @@ def facts(
     json: AsJson = False,
 ) -> None:
     """Print what was recorded, fact by fact. With --json the first page as a Reply, or one a line when following."""
+    found = False
     with place.client() as client:
         for page in _pages(client, after, limit, every if follow else None):
             if not (json and follow and page.ok):
                 finish(page, json=json, show=_show_facts)
             elif page.data["facts"]:
                 print_json(page, in_one_line=True)
+            found = found or bool(page.data["facts"])
             if json and not follow:
                 break
+    if not (found or json):
+        say("no facts")
 
 
 def _pages(client: Client, after: int, limit: int | None, every: float | None) -> Iterator[Reply]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from engross.replies import Reply
+from engross.replies import Invalid, Reply, codes
 
 from .answering import FINDINGS, call_and_confirm, finish
 from .arguments import read_json
-from .doc_files import Finding, Looked, read, schemas
+from .doc_files import STDIN, Finding, Looked, read, schemas
 from .doc_keeping import WRITE, Keeper, below_a_root
 from .doc_looking import difference, formatted, print_data, report, validated
 from .doc_shown import show_blame, show_formatted, show_log, show_schemas, show_validated, show_written
@@ -139,7 +140,7 @@ def write(
     """Write a document through the office: all of it, or some of its fields."""
     said = {
         "target_path": below_a_root(place, path),
-        "content": None if content is None else _text(content),
+        "content": None if content is None else _whole(content),
         "changes": None if changes is None else read_json(changes),
         "mutations": None if mutations is None else read_json(mutations),
         "base_hash": base_hash,
@@ -265,6 +266,15 @@ def _call(
     with place.client(may_make=flow == WRITE) as client:
         answer = call_and_confirm(client, flow, given, dry_run=dry_run, yes=yes, json=json)
     return finish(answer, json=json, dialect=DIALECT, show=show)
+
+
+def _whole(file: str) -> str:
+    """The text of a document that is given as a file; whoever gave the text itself hears that."""
+    if file != STDIN and not os.path.lexists(file):
+        problem = "there is no such file"
+        suggestions = {"hint": "Name a file that holds the document, or - to give its text on standard input."}
+        raise Invalid(codes.VALIDATION_ERROR, {"problem": problem}, field="content", suggestions=suggestions)
+    return _text(file)
 
 
 def _text(file: str) -> str:

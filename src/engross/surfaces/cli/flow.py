@@ -14,7 +14,7 @@ from engross.flows.names import is_kebab
 from engross.replies import Reply, codes, reply
 
 from . import flow_run, flow_test
-from .answering import attempt, can_ask, finish, require_agreement
+from .answering import attempt, finish, require_agreement
 from .place import AsJson, Capability, Data, settings_at
 from .printing import print_diff, print_json, say
 
@@ -131,7 +131,7 @@ def accept(
         for file, offer in found:
             _show_offer(file, offer)
     if any(offer.changed for _, offer in found) and not yes:
-        _ask(json=json)
+        require_agreement("Accept this?", json=json, otherwise="Add --yes to accept what is shown.")
     for file, offer in found:
         declared.accept(file, settings, offer)
     told = [{"file": str(file), "digest": offer.digest, "diff_text": offer.difference} for file, offer in found]
@@ -139,12 +139,6 @@ def accept(
         print_json(reply(codes.SYS_OK, data={"accepted": told}))
     else:
         say(f"accepted {len(found)} document{'' if len(found) == 1 else 's'}", style="bold green")
-
-
-def _ask(*, json: bool) -> None:
-    if json or not can_ask():
-        raise typer.BadParameter("nobody can be asked here; add --yes to accept what is shown")
-    require_agreement("Accept this?")
 
 
 def _show_offer(file: Path, offer: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import orjson
 import typer
 
-from engross.replies import Reply, exit_code, structured
+from engross.replies import Invalid, Reply, codes, exit_code, reply_of, structured
 from engross.surfaces.client import Client
 
 from .answering import finish
@@ -186,15 +186,24 @@ def _identified(client: Client, entity: str, type: str | None, *, json: bool) ->
     if entity.startswith("ent_"):
         return entity
     answer = client.call("memory.get-entity-by-identifier", _given({"identifier": entity, "entity_type": type}))
+    found: Sequence[Mapping[str, Any]] = answer.data["entities"] if answer.ok else ()
+    if answer.ok and len(found) != 1:
+        answer = reply_of(_unidentified(found))
     if not answer.ok:
         finish(answer, json=json, dialect=DIALECT)
-    found = answer.data["entities"]
-    if len(found) == 1:
-        return str(found[0]["id"])
-    if found and not json:
-        print_table(found, ("id", "entity_type", "canonical_name"))
-    hint = "several are known by that; name one by its id, or say its --type" if found else "nobody is known by that"
-    raise typer.BadParameter(hint, param_hint="ENTITY")
+    return str(found[0]["id"])
+
+
+def _unidentified(found: Sequence[Mapping[str, Any]]) -> Invalid:
+    """What the office says to a name that it does not know, or not alone: as there, without the name."""
+    if not found:
+        told = {"id": "of that name"}
+        return Invalid(codes.ENTITY_NOT_FOUND, told, field="entity")  # reply-lint: L7 because names are looked up here
+    columns = ("id", "entity_type", "canonical_name")
+    candidates = [{name: one[name] for name in columns} for one in found]
+    suggestions = {"candidates": candidates, "hint": "Name one by its id, or say its --type."}
+    code = codes.NEEDS_DISAMBIGUATION  # reply-lint: L7 because names are looked up here
+    return Invalid(code, {"reference": "The name"}, field="entity", suggestions=suggestions)
 
 
 def _show_snapshot(answer: Reply) -> None:

@@ -13,11 +13,11 @@ import typer
 from engross.replies import Reply, codes
 from engross.surfaces.client import Client
 
-from .answering import FINDINGS, can_ask, finish, require_agreement
+from .answering import FINDINGS, finish, require_agreement
 from .flow_command import Namespace
 from .handing_out import put, refusing
 from .place import AsJson, Place, any_office, at_office, with_signature
-from .printing import print_fields, print_refusal, print_table, say
+from .printing import print_counts, print_fields, print_refusal, print_table, say
 from .progress import telling_progress
 
 IMPORT, EXPORT = "architecture.import-model", "architecture.export-model"
@@ -79,7 +79,8 @@ def import_(
         if not json:
             _show_look(looked)
         if not yes:
-            _ask(json=json)
+            told = looked.data if json else {}
+            require_agreement("Import this?", json=json, otherwise="Add --yes to import what is shown.", shown=told)
         with telling_progress(json=json):
             answer = _commit(client, _given(**asked, mode="commit", client_request_id=client_request_id))
     finish(answer, json=json, dialect=DIALECT, show=_show_import)
@@ -249,12 +250,6 @@ def _commit(client: Client, asked: dict[str, Any]) -> Reply:
     return client.call(IMPORT, {**asked, "confirm_token": token})
 
 
-def _ask(*, json: bool) -> None:
-    if json or not can_ask():
-        raise typer.BadParameter("nobody can be asked here; add --yes to import what is shown")
-    require_agreement("Import this?")
-
-
 def _finish_look(looked: Reply, *, json: bool) -> None:
     finish(looked, json=json, dialect=DIALECT, show=_show_look)
     if looked.data["would_be_refused"]:
@@ -380,7 +375,7 @@ def _with_names(client: Client, rows: Iterable[dict[str, Any]], as_of: str | Non
 
 def _show_check(answer: Reply) -> None:
     data = answer.data
-    say(", ".join(f"{value} {name}" for name, value in data["counts"].items()))
+    print_counts(data["counts"])
     for problem in data["problems"]:
         told = _illegal(problem) if "valid_relationships" in problem else f"{problem['id']}: {problem.get('field', '')}"
         say(f"{problem['code']} {told}", style="red")

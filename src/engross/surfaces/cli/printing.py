@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import orjson
 
-from engross.replies import Reply, Trace, codes, structured
+from engross.replies import Reply, Trace, codes, crash_log, structured
 
 from .looks import is_fancy
 from .visible import visible
@@ -70,10 +70,17 @@ def print_refusal(answer: Reply) -> None:
     if answer.reply_type == "E" and answer.trace_id:
         told["trace_id"] = answer.trace_id
     if answer.code == codes.SYS_CRASH:
-        told["hint"] = "The stack is under this trace id in logs/crashes.jsonl of the office's data folder."
+        told["hint"] = f"The stack is under this trace id in {_crash_log_of(answer)}."
     print_fields(told, stream=sys.stderr, depth=1)
     if difference:
         print_diff(difference, stream=sys.stderr)
+
+
+def _crash_log_of(answer: Reply) -> str:
+    """Where the stack lies: in the log of this process, or else in that of the office that answered."""
+    log = crash_log()
+    here = answer.trace_id is not None and log.holds(answer.trace_id)
+    return str(log.path) if here else "logs/crashes.jsonl of the office's data folder, where it runs"
 
 
 def print_fields(data: Mapping[str, Any], *, stream: IO[str] | None = None, depth: int = 0) -> None:
@@ -126,8 +133,7 @@ def _print_fancy_table(headings: Sequence[str], cells: Sequence[Sequence[str]], 
 
 def print_report(data: Mapping[str, Any]) -> None:
     """What a verification found, counted and could not know."""
-    counts = data["counts"]
-    say(", ".join(f"{value} {name}" for name, value in counts.items()))
+    print_counts(data["counts"])
     for tenant, chain in data["tenants"].items():
         for tenure in chain["keys"] if len(chain["keys"]) > 1 else ():
             say(f"{tenant}: seals {tenure['first']} to {tenure['last']} by the key {tenure['public_key']}")
@@ -137,6 +143,11 @@ def print_report(data: Mapping[str, Any]) -> None:
     for unknown in data["unknown"]:
         say(f"not known: {unknown['what']}")
     say("verified" if data["verified"] else "NOT verified", style="bold green" if data["verified"] else "bold red")
+
+
+def print_counts(counts: Mapping[str, int]) -> None:
+    """How many there are of what is named in the plural."""
+    say(", ".join(f"{count} {name.removesuffix('s') if count == 1 else name}" for name, count in counts.items()))
 
 
 def say(text: str, *, style: str = "", stream: IO[str] | None = None) -> None:

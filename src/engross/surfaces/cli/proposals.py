@@ -9,7 +9,7 @@ import typer
 
 from engross.replies import Reply
 
-from .answering import can_ask, finish, require_agreement
+from .answering import finish, require_agreement
 from .flow_command import Namespace
 from .place import AsJson, Place, any_office, at_office, with_signature
 from .printing import print_diff, print_fields, print_table, say
@@ -17,6 +17,7 @@ from .printing import print_diff, print_fields, print_table, say
 GET, LIST, REVIEW = "proposals.get-proposal", "proposals.list-proposals", "proposals.review-proposal"
 EVERY_STATE = "all"
 COLUMNS = ("id", "status", "by", "risk", "since", "summary")
+NOBODY_TO_ASK = "Look at the proposal; then add --yes, or --approval-token to approve what was shown."
 
 app = typer.Typer(cls=Namespace, no_args_is_help=True, help="Look at what was proposed, and decide.")
 app.callback()(with_signature(any_office, ()))
@@ -78,7 +79,9 @@ def approve(
         token = approval_token or shown.data.get("approval_token")
         # Without a token there is nothing to agree to: the office says why. One that was brought is a word given.
         if token is not None and approval_token is None and not yes:
-            _ask(json=json)
+            # People have seen the rest already, above.
+            told = shown.data if json else {"approval_token": token}
+            require_agreement("Approve and commit this?", json=json, shown=told, otherwise=NOBODY_TO_ASK)
         decided = {"proposal_id": proposal, "decision": "approve", "approval_token": token}
         answer = client.call(REVIEW, _given({**decided, "rationale": rationale, "operations": operation or None}))
     finish(answer, json=json, show=_show_decision)
@@ -100,12 +103,6 @@ def reject(
     with place.client() as client:
         answer = client.call(REVIEW, _given({"proposal_id": proposal, "decision": decision, "rationale": rationale}))
     finish(answer, json=json, show=_show_decision)
-
-
-def _ask(*, json: bool) -> None:
-    if json or not can_ask():
-        raise typer.BadParameter("nobody can be asked here; add --yes to approve what is shown")
-    require_agreement("Approve and commit this?")
 
 
 def _show_page(answer: Reply) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engross.office import Settings
+from engross.office.door.local import FOLDER, os_user
 
 from .place import Capability, Data, Root, Store
 from .printing import say
@@ -64,7 +65,7 @@ def serve(
         auth=not no_auth,
         own_ports=own_ports,
         toolsets=split_toolsets(toolsets),
-        told=lambda address: _tell(settings, address),
+        told=lambda address: _tell(settings, address, auth=not no_auth),
     )
 
 
@@ -75,13 +76,16 @@ def mcp(ctx: typer.Context) -> None:
     run(ctx.args)
 
 
-def _tell(settings: Settings, address: Address) -> None:
+def _tell(settings: Settings, address: Address, *, auth: bool) -> None:
     """What somebody who started it needs next. Lines to be copied work from any folder."""
     say(f"the office in {settings.data} is open", style="bold green")
     say(f"  MCP    {address.mcp}")
     say(f"  REST   {address.url}, described at {address.docs}")
     for namespace, url in address.own:
         say(f"  port   {url} for {namespace}")
+    if auth and address.owner_token is None:
+        _tell_how_to_get_a_token(settings)
+        return
     owner, agent = _text_of(address.owner_token), _text_of(address.agent_token)
     if address.owner_token:
         say(f"  token  {address.owner_token} for you, {address.agent_token} for your agent")
@@ -95,6 +99,16 @@ def _tell(settings: Settings, address: Address) -> None:
     say(f"  claude mcp add --transport http engross {address.mcp}{header}")
     say("a first call to try:")
     say(f"  {_program()} facts --url {address.url}" + (f' --token "{owner}"' if owner else ""))
+    sys.stdout.flush()
+
+
+def _tell_how_to_get_a_token(settings: Settings) -> None:
+    """Without a credential nothing that could be tried would work, and whoever is read-only makes none."""
+    say(f"  token  none in {settings.data / FOLDER}, and a read-only office makes none")
+    say("make one in a process that is not read-only, and call with what it prints:")
+    store = " --store ADDRESS" if settings.store else ""
+    place = f"--data {shlex.quote(str(settings.data.absolute()))}{store}"
+    say(f"  {_program()} token create {shlex.quote(os_user())} --type human --roles curator {place}")
     sys.stdout.flush()
 
 

@@ -24,6 +24,8 @@ COLUMNS = ("id", "principal", "type", "roles", "status", "expires_at", "note")
 MIXED_UP = (
     "--role is the role in which you call; what the token may do is --roles. Leave --role out to call as an admin."
 )
+NAME_ONE = "Only an agent has a role without --roles. A person who decides is a curator: --roles curator."
+ONE_BY_ONE = "--roles takes one role, and is repeated for another: --roles curator --roles admin."
 
 app = typer.Typer(no_args_is_help=True, help="Make, list and revoke the tokens that let callers in.")
 
@@ -61,8 +63,8 @@ def create(
         answer = client.call("door.create-token", {name: value for name, value in asked.items() if value is not None})
         if answer.ok:
             answer = _handed_over(client, answer, file)
-        elif place.role and not roles:
-            answer = _told_apart(answer)
+        elif hint := _hint(answer.code, place.role, roles):
+            answer = _in_its_trace(reply(answer.code, answer.params, {**answer.data, "hint": hint}), answer)
     finish(answer, json=json, show=_show_token)
 
 
@@ -112,11 +114,15 @@ def _handed_over(client: Client, answer: Reply, file: NewFile | None) -> Reply:
     return answer
 
 
-def _told_apart(answer: Reply) -> Reply:
-    """A denial of somebody who may have named their own role for that of the token."""
-    if answer.code != codes.CALL_DENIED:
-        return answer
-    return _in_its_trace(reply(answer.code, answer.params, {**answer.data, "hint": MIXED_UP}), answer)
+def _hint(code: str, role: str | None, roles: list[str] | None) -> str | None:
+    """What was probably meant by somebody who was refused."""
+    if code == codes.CALL_DENIED and role and not roles:
+        return MIXED_UP
+    if code == codes.VALIDATION_ERROR and not roles:
+        return NAME_ONE
+    if code == codes.VALIDATION_ERROR and any("," in one for one in roles or ()):
+        return ONE_BY_ONE
+    return None
 
 
 def _in_its_trace(told: Reply, answer: Reply) -> Reply:

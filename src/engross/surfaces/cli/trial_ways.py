@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import IO, Any, TypeAlias
+from contextlib import ExitStack, contextmanager, suppress
+from subprocess import PIPE
+from typing import Any, TypeAlias
 
 from engross.calls import DEFAULT_TENANT
 from engross.flows import Catalogue
@@ -18,7 +17,8 @@ from engross.office.door.local import shell_principal
 from engross.replies import structured
 from engross.surfaces.client import Client, EmbeddedPort
 
-PROGRAM = [sys.executable, "-m", "engross.surfaces.cli"]
+from . import child
+
 REVISION = "2026-07-28"
 META = {
     "io.modelcontextprotocol/protocolVersion": REVISION,
@@ -67,8 +67,11 @@ def in_process(settings: Settings) -> Iterator[Call]:
 
 def _by_command(settings: Settings, ref: str, arguments: Mapping[str, Any]) -> Answer:
     words = ["call", ref, "--json", json.dumps(dict(arguments)), *_place(settings)]
-    done = subprocess.run([*PROGRAM, *words], capture_output=True, env=_environment(settings), check=False, timeout=120)
-    answer: Answer = json.loads(done.stdout)
+    done = child.done(words, _environment(settings))
+    try:
+        answer: Answer = json.loads(done.stdout)
+    except ValueError:
+        raise child.failed(done.stderr) from None
     return answer
 
 
@@ -106,21 +109,22 @@ def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
 
 @contextmanager
 def _piped(settings: Settings, catalogue: Catalogue) -> Iterator[Call]:
-    command = [*PROGRAM, "mcp", *_place(settings), "--role", "curator"]
-    with _started(command, settings, stdin=subprocess.PIPE) as process:
-        to, back = _stream(process.stdin), _stream(process.stdout)
+    words = ["mcp", *_place(settings), "--role", "curator"]
+    with child.started(words, _environment(settings), stdin=PIPE) as office:
 
         def call(ref: str, arguments: Mapping[str, Any]) -> Answer | None:
             tool = _tool(catalogue, ref)
             if tool is None:
                 return None
-            to.write(json.dumps(_message(tool, arguments)).encode() + b"\n")
-            to.flush()
-            for line in back:
+            # Whether it ended before or after it was asked is all the same: there is no answer then.
+            with suppress(BrokenPipeError):
+                office.to.write(json.dumps(_message(tool, arguments)).encode() + b"\n")
+                office.to.flush()
+            for line in office.back:
                 message = json.loads(line)
                 if message.get("id") == 1:
                     return _result(message)
-            raise RuntimeError("the office over standard input and output ended")
+            raise office.failed()
 
         yield call
 
@@ -128,27 +132,15 @@ def _piped(settings: Settings, catalogue: Catalogue) -> Iterator[Call]:
 @contextmanager
 def _served(settings: Settings) -> Iterator[tuple[str, str]]:
     """The office at a port of its own, and its owner's token."""
-    command = [*PROGRAM, "serve", *_place(settings), "--port", "0"]
-    with _started(command, settings) as process:
-        for line in _stream(process.stdout):
-            words = line.decode().split()
-            if words[:1] == ["REST"]:
+    words = ["serve", *_place(settings), "--port", "0"]
+    with child.started(words, _environment(settings)) as office:
+        for line in office.back:
+            told = line.decode().split()
+            if told[:1] == ["REST"]:
                 token = (settings.data / "tokens" / "owner.token").read_text().strip()
-                yield words[1].rstrip(","), token
+                yield told[1].rstrip(","), token
                 return
-        raise RuntimeError("the office could not be served")
-
-
-@contextmanager
-def _started(command: list[str], settings: Settings, **more: Any) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environment(settings), **more
-    )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.communicate(timeout=60)
+        raise office.failed()
 
 
 def _place(settings: Settings) -> list[str]:
@@ -178,8 +170,3 @@ def _tool(catalogue: Catalogue, ref: str) -> str | None:
 
 def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
-
-
-def _stream(stream: IO[bytes] | None) -> IO[bytes]:
-    assert stream is not None
-    return stream

@@ -11,7 +11,7 @@ from engross.replies import Reply
 
 from .answering import FINDINGS, attempt, finish
 from .place import AsJson, Capability, Data, Store, settings_at
-from .printing import print_fields, print_report
+from .printing import print_fields, print_report, say
 
 
 def verify(
@@ -86,7 +86,14 @@ def migrate(
     def work() -> Reply:
         return migrate_office(settings_at(data, store, capability), dry_run=dry_run)
 
-    finish(attempt(work), json=json, show=_print_data)
+    finish(attempt(work), json=json, show=_show_steps)
+
+
+def _show_steps(answer: Reply) -> None:
+    if any(answer.data.values()):
+        _print_data(answer)
+    else:
+        say("the tables are up to date")
 
 
 def _print_data(answer: Reply) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 SCHEMES = ("http://", "https://")
+ENDPOINTS = ("/mcp", "/v1")
 
 
 def is_address(text: str) -> bool:
@@ -11,5 +12,8 @@ def is_address(text: str) -> bool:
 
 
 def office_around(address: str) -> str:
-    """The address of the office, also where that of its MCP endpoint is given, which `engross serve` tells clients."""
-    return address.rstrip("/").removesuffix("/mcp").rstrip("/")
+    """The address of the office, also where that of its MCP endpoint is given, or the one that REST begins with."""
+    whole = address.rstrip("/")
+    for endpoint in ENDPOINTS:
+        whole = whole.removesuffix(endpoint)
+    return whole.rstrip("/")

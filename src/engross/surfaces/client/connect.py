@@ -63,8 +63,12 @@ def _remote(address: str, token: str | None, call_seconds: float = 30.0) -> Clie
 
 
 def held_token(given: str | None) -> str | None:
-    """The token that is given, be it empty and thus none; the environment's only if no token is given at all."""
-    return os.environ.get(TOKEN_VARIABLE) if given is None else given
+    """The token that is given, be it empty and thus none; the environment's only if no token is given at all.
+
+    A file ends with a line end, which is no part of the token.
+    """
+    token = os.environ.get(TOKEN_VARIABLE) if given is None else given
+    return None if token is None else token.strip()
 
 
 def _refuse_what_no_folder_takes(aggregates: tuple[object, ...], token: str | None) -> None:
