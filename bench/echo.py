@@ -53,17 +53,20 @@ async def serve_stdio() -> None:
 
 
 def serve_http(port: int) -> None:
-    """MCP at /mcp, and a route that echoes JSON at /echo."""
+    """MCP at /mcp, a route that echoes JSON at /echo, and at /quick one that reads and writes it with orjson."""
     import uvicorn
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import Response
+    from starlette.responses import JSONResponse, Response
     from starlette.routing import Mount, Route
 
     server = make_server()
     app = server.streamable_http_app(stateless_http=True, json_response=True)
 
     async def echo(request: Request) -> Response:
+        return JSONResponse(await request.json())
+
+    async def quick(request: Request) -> Response:
         return Response(orjson.dumps(orjson.loads(await request.body())), media_type="application/json")
 
     @asynccontextmanager
@@ -71,7 +74,8 @@ def serve_http(port: int) -> None:
         async with server.session_manager.run():
             yield
 
-    both = Starlette(routes=[Route("/echo", echo, methods=["POST"]), Mount("/", app)], lifespan=cast(Any, lifespan))
+    routes = [Route("/echo", echo, methods=["POST"]), Route("/quick", quick, methods=["POST"]), Mount("/", app)]
+    both = Starlette(routes=routes, lifespan=cast(Any, lifespan))
     uvicorn.run(both, port=port, log_level="error", access_log=False, loop="uvloop", http="httptools")
 
 

@@ -10,15 +10,14 @@ from engross.surfaces.desk import Desk
 from engross.surfaces.mcp import tool_bytes
 
 from .claims import Claim
-from .notes import notes
 
-KILOBYTE = 1024
+KILOBYTE = 1000
 AGENT = Caller("main", Principal("scout", "agent", frozenset({"agent"})))
 
 
 def measure() -> list[Claim]:
     """The claims about context."""
-    with TemporaryDirectory() as folder, connect(folder, notes()) as client:
+    with TemporaryDirectory() as folder, connect(folder) as client:
         sizes = tool_bytes(Desk(client.office), AGENT, "mcp-stdio")
     told: dict[str, float] = dict(sizes)
     return [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import subprocess
@@ -64,6 +63,7 @@ def over_http(data: Path) -> list[Claim]:
                 "MCP write": lambda: mcp_rate(url, trusted, "keepNote", note),
                 "MCP read": lambda: mcp_rate(url, trusted, "getNote", lambda: {"id": identifier}),
                 "REST echo": lambda: rest_rate(f"{echo}/echo", {"Content-Type": "application/json"}),
+                "REST echo by orjson": lambda: rest_rate(f"{echo}/quick", {"Content-Type": "application/json"}),
                 "REST write": lambda: rest_rate(f"{url}/v1/notes/keep-note", trusted),
                 "bare route": lambda: rest_rate(f"{route}/keep", {"Content-Type": "application/json"}),
             },
@@ -142,14 +142,12 @@ def mcp_rate(url: str, headers: dict[str, str], tool: str, make: Callable[[], di
     def body(number: int) -> bytes:
         return request(number, "tools/call", {"name": tool, "arguments": make()})
 
-    return asyncio.run(answers_per_second(f"{url}/mcp", sent, body, clients=CLIENTS, calls=CALLS))
+    return answers_per_second(f"{url}/mcp", sent, body, clients=CLIENTS, calls=CALLS)
 
 
 def rest_rate(url: str, headers: dict[str, str]) -> float:
     """Calls of a route per second."""
-    return asyncio.run(
-        answers_per_second(url, headers, lambda number: orjson.dumps(note()), clients=CLIENTS, calls=CALLS)
-    )
+    return answers_per_second(url, headers, lambda number: orjson.dumps(note()), clients=CLIENTS, calls=CALLS)
 
 
 def request(number: int, method: str, params: dict[str, Any]) -> bytes:
