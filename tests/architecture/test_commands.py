@@ -47,6 +47,9 @@ def test_a_file_is_looked_over_before_it_is_imported(shell: Shell, shop: Path) -
     nobody = shell.run("model", "import", shop)
     assert (nobody.code, "CONFIRMATION_REQUIRED" in nobody.err, "--yes" in nobody.err) == (3, True, True)
     assert "elements: 8" in nobody.out
+    asked = shell.run("model", "import", shop, "--json").json
+    assert (asked["success"], asked["error"]["code"]) == (False, "CONFIRMATION_REQUIRED")
+    assert asked["error"]["details"]["counts"]["elements"] == 8
     assert [one["id"] for one in shell.run("architecture", "list-models", "--json").json["models"]] == ["default"]
     done = shell.run("model", "import", shop, "--yes", "--name", "Shop", "--json")
     assert (done.code, done.key) == (0, "CREATED")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from engross.domains.memory.tables import MIGRATIONS
 from engross.ledger import LEDGER_ROOM
 from engross.store import STORE_ROOM, Reading, open_store, room
+from engross.surfaces.client import connect
 from tests.memory.kept import Library
 from tests.memory.people import approve, confirmed, retract, tell
 
@@ -93,3 +96,11 @@ def test_what_was_observed_moves_with_its_entity_when_its_first_source_is_erased
     assert ann["born"] >> 20 == second["position"]
     assert len(library.clara.call("memory.list-observations", {"entity_id": ann["id"]}).data["observations"]) == 1
     assert library.clara.office.rebuild("main").same
+
+
+def test_memory_begins_where_there_is_no_room_to_lay_anything_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connect(tmp_path / "office", domains="memory") as office:
+        monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=0))
+        assert office.call("memory.list-schemas", {}).ok

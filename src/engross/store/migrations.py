@@ -53,9 +53,10 @@ class Migration(NamedTuple):
         data = {"step": self.name, **more, "suggestions": {"hint": hint}}
         return Failed(codes.CONFIG_INVALID, {"setting": f"migration {self.room} {self.number}"}, data=data)
 
-    def copies(self, engine: Engine) -> bool:
-        """Whether it needs room for rows that are there already once more."""
-        return "INSERT INTO" in self.text(engine)
+    def lays_anew(self, engine: Engine) -> bool:
+        """Whether it makes tables anew of those that are there, which needs room for their rows once more."""
+        text = self.text(engine)
+        return "INSERT INTO" in text and "DROP TABLE" in text
 
     @property
     def source(self) -> str:
@@ -123,14 +124,15 @@ def migrate(
 ) -> list[Migration]:
     """Run the steps that the store has not seen, all or none; with `dry_run`, only say which they are.
 
-    `look` sees them before any runs, and may refuse them.
+    `look` sees those that come to tables that are there already, before any runs, and may refuse them.
     """
     connection.execute(LOCK[engine])
     try:
         connection.execute(definition(HISTORY, engine))
         steps = pending(connection, known)
         if not dry_run:
-            look(steps)
+            there = {row[0] for row in _history(connection)}
+            look([step for step in steps if step.room in there])
             for step in steps:
                 with translated(partial(_failure, step, engine)):
                     _apply(connection, engine, step)

@@ -28,7 +28,7 @@ LOG_PAGES = 4000
 then is moved once, so that a longer log costs less; and whoever opens the office after a crash reads all of it."""
 
 
-ROOM_TO_COPY = 2
+ROOM_TO_LAY_ANEW = 2
 """Tables that are laid anew stand in the log twice, as they are made and as they are taken away, and then in the file:
 1.7 times the file was measured. With less it may be that they are made, and nobody can write from then on."""
 
@@ -74,11 +74,12 @@ class SqliteStore:
 
     def require_room(self, steps: Sequence[Migration]) -> None:
         """Refuse steps that lay tables anew where the disk is too full for it, while there is a way back."""
-        if not any(step.copies(self.engine) for step in steps):
+        if not any(step.lays_anew(self.engine) for step in steps):
             return
         from shutil import disk_usage
 
-        needed, free = ROOM_TO_COPY * self.path.stat().st_size, disk_usage(self.path.parent).free
+        # The path may be a link to another disk.
+        needed, free = ROOM_TO_LAY_ANEW * self.path.stat().st_size, disk_usage(self.path).free
         if free < needed:
             raise Failed(codes.STORE_FULL, data={"free_bytes": free, "needed_bytes": needed, "problem": NO_ROOM})
 

@@ -147,6 +147,18 @@ def test_its_calls_are_spans_where_the_settings_say_so(local: Shell, receiver: R
     )
 
 
+def test_a_receiver_that_is_not_there_keeps_no_office_from_closing(local: Shell) -> None:
+    with agent(local, env={"ENGROSS_OTLP": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}) as scout:
+        scout.call("addBook", title="Dune")
+    assert scout.said == ""
+
+
+def test_variables_that_somebody_else_reads_are_no_wish_for_spans(local: Shell, receiver: Receiver) -> None:
+    with agent(local, env={"OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}) as scout:
+        scout.call("addBook", title="Dune")
+    assert receiver.spans() == []
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [

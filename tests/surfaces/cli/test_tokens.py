@@ -91,6 +91,7 @@ def test_who_names_no_role_or_several_in_one_word_hears_how_they_are_named(shell
     together = shell.run("token", "create", "vera", "--type", "human", "--roles", "curator,admin")
     assert (together.code, "--roles curator --roles admin" in together.err) == (2, True)
     assert "hint" not in shell.run("token", "create", "vera", "--roles", "king", "--json").json
+    assert "hint" not in shell.run("token", "create", "scout", "--expires-in-days", "-3", "--json").json
 
 
 def test_who_is_no_admin_makes_no_tokens(shell: Shell) -> None:

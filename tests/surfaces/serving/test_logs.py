@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -13,9 +15,9 @@ import pytest
 from engross.calls import Principal
 from engross.office import Request, Settings
 from engross.office.capabilities import catalogue_of
-from engross.replies import Failed
+from engross.replies import Failed, Reply
 from engross.replies.crashes import CrashLog
-from engross.surfaces.watching import Ended
+from engross.surfaces.watching import Daybook, Ended
 from engross.surfaces.watching.logs import CallLog, configure_logs
 from tests.bed.served import Served
 from tests.surfaces.conftest import Serving
@@ -175,6 +177,32 @@ def test_a_line_that_is_no_json_as_it_is_costs_no_other() -> None:
     CallLog(catalogue).read(made)
     principals = [orjson.loads(line)["principal"] for line in stream.getvalue().splitlines()]
     assert principals == ["adam", "half \\ud800", "clara"]
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_a_call_that_cannot_be_written_down_costs_no_line_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    write_down = CallLog._line
+
+    def choosy(log: CallLog, request: Request, answer: Reply | None) -> dict[str, Any]:
+        if request.principal.id == "nobody":
+            raise ValueError("not that one")
+        return write_down(log, request, answer)
+
+    monkeypatch.setattr(CallLog, "_line", choosy)
+    daybook = Daybook([CallLog(catalogue_of(Settings(data=Path("nowhere"), domains=""))).read])
+
+    async def turn() -> None:
+        for name in ("adam", "bella", "nobody", "clara"):
+            request = Request("shelf.list-books", {}, "main", Principal(name, "human", frozenset()))
+            daybook.begin()
+            daybook.end(request, None)
+        await asyncio.sleep(0)
+
+    asyncio.run(turn())
+    lines = [orjson.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["principal"] for line in lines if line["event"] == "call abandoned"] == ["adam", "bella", "clara"]
 
 
 @pytest.mark.usefixtures("logging_as_before")

@@ -47,6 +47,23 @@ def test_what_a_loop_left_behind_goes_along_with_what_comes_next() -> None:
     assert seen == [[1, 2]]
 
 
+def test_what_no_loop_gets_to_any_more_is_handed_on_at_the_end() -> None:
+    seen: list[list[int]] = []
+    gathering: Gathering[int] = Gathering(seen.append)
+    loop = asyncio.new_event_loop()
+
+    async def put() -> None:
+        loop.stop()
+        gathering.put(1)
+
+    task = loop.create_task(put())
+    loop.run_forever()
+    assert task.done()
+    loop.close()
+    gathering.flush()
+    assert seen == [[1]]
+
+
 class Last:
     """Something that puts one thing more when nobody holds it any longer."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from engross.replies import Coded, Reply, codes, exit_code, reply, reply_of
+from engross.replies import Coded, Reply, Trace, codes, exit_code, record_crash, reply, reply_of
 from engross.surfaces.client import Client
 
 from .printing import print_answer, print_diff, print_json, print_refusal
@@ -36,11 +36,15 @@ def finish(answer: Reply, *, json: bool, dialect: str = "plain", show: Show = pr
 
 
 def attempt(work: Callable[[], Reply]) -> Reply:
-    """The Reply of some work, or what it was refused with."""
+    """The Reply of some work, or what it was refused with; what lies behind a failure goes to the crash log."""
     try:
         return work()
     except Coded as refusal:
-        return reply_of(refusal)
+        answer, trace = reply_of(refusal), Trace.new()
+        if refusal.__cause__ is not None:
+            record_crash(trace.trace_id, refusal)
+            answer = answer.traced(trace)
+        return answer
 
 
 def call_and_confirm(
@@ -67,11 +71,14 @@ def is_agreed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def require_agreement(question: str, *, json: bool, otherwise: str, shown: Mapping[str, Any] = NOTHING) -> None:
+def require_agreement(
+    question: str, *, json: bool, otherwise: str, shown: Mapping[str, Any] = NOTHING, dialect: str = "plain"
+) -> None:
     """Go on if the person says yes. Else the command ends here; `otherwise` is what helps where nobody can be asked."""
     if json or not can_ask():
         code = codes.CONFIRMATION_REQUIRED  # reply-lint: L7 because a person would be asked here
-        finish(reply(code, data={**shown, "hint": f"Nobody can be asked here. {otherwise}"}), json=json)
+        told = reply(code, data={**shown, "hint": f"Nobody can be asked here. {otherwise}"})
+        finish(told, json=json, dialect=dialect)
     if not is_agreed(question):
         finish(_declined(), json=json)
 

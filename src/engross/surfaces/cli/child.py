@@ -1,4 +1,4 @@
-"""Another process of this program: it has its modules from where this one has them, and what it said is kept."""
+"""Another process of this program: it takes nothing in the current folder for a module, and what it said is kept."""
 
 from __future__ import annotations
 

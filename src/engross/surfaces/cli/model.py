@@ -24,6 +24,8 @@ IMPORT, EXPORT = "architecture.import-model", "architecture.export-model"
 DESCRIBE, CHECK, DIFF = "architecture.describe-model", "architecture.check-model", "architecture.diff-models"
 GET_ELEMENT, LIST_RELATIONSHIPS = "architecture.get-element", "architecture.list-relationships"
 DIALECT = "architecture"
+LOOKED = ("model", "format", "counts", "changes", "problems", "invalid_relationships")
+"""What a look at a file tells of it."""
 STREAM = "-"
 LARGEST_CONTENT = 1_000_000
 """Larger files are uploaded, and named by their hash."""
@@ -79,8 +81,9 @@ def import_(
         if not json:
             _show_look(looked)
         if not yes:
-            told = looked.data if json else {}
-            require_agreement("Import this?", json=json, otherwise="Add --yes to import what is shown.", shown=told)
+            told = {name: looked.data[name] for name in LOOKED if name in looked.data} if json else {}
+            otherwise = "Add --yes to import what is shown."
+            require_agreement("Import this?", json=json, otherwise=otherwise, shown=told, dialect=DIALECT)
         with telling_progress(json=json):
             answer = _commit(client, _given(**asked, mode="commit", client_request_id=client_request_id))
     finish(answer, json=json, dialect=DIALECT, show=_show_import)

@@ -66,7 +66,7 @@ def split_toolsets(given: str | None) -> frozenset[str] | None:
 
 def _serve(options: Namespace) -> None:
     from asyncio import run as run_loop
-    from contextlib import closing
+    from contextlib import ExitStack
 
     from engross.calls import DEFAULT_TENANT
     from engross.office import Settings
@@ -74,7 +74,8 @@ def _serve(options: Namespace) -> None:
     from engross.surfaces.collector import spare_what_stays
     from engross.surfaces.desk import Desk
     from engross.surfaces.mcp import serve_stdio
-    from engross.surfaces.watching.reading import daybook_for
+    from engross.surfaces.watching import Daybook
+    from engross.surfaces.watching.reading import have_piped_calls_read
 
     settings = Settings.from_environment(
         data=options.data,
@@ -83,15 +84,13 @@ def _serve(options: Namespace) -> None:
         document_roots=options.root,
         read_only=options.read_only or None,
     )
-    is_logged = options.log_level is not None
-    if is_logged:
-        from engross.surfaces.watching.logs import configure_logs
-
-        configure_logs(options.log_level)
-    with (
-        closing(open_office(settings, accept_documents=True)) as office,
-        daybook_for(settings, office.catalogue, is_logged=is_logged) as daybook,
-    ):
+    with ExitStack() as closing:
+        daybook = Daybook()
+        # Spans may take their time to go out. The office closes first.
+        closing.callback(daybook.close)
+        office = open_office(settings, accept_documents=True)
+        closing.callback(office.close)
+        have_piped_calls_read(daybook, settings, office.catalogue, log_level=options.log_level)
         caller = office.door.stdio_caller(options.role, settings.data, tenant=options.tenant or DEFAULT_TENANT)
         desk = Desk(office, toolsets=split_toolsets(options.toolsets), daybook=daybook)
         spare_what_stays()

@@ -63,7 +63,7 @@ def create(
         answer = client.call("door.create-token", {name: value for name, value in asked.items() if value is not None})
         if answer.ok:
             answer = _handed_over(client, answer, file)
-        elif hint := _hint(answer.code, place.role, roles):
+        elif hint := _hint(answer, place.role, roles):
             answer = _in_its_trace(reply(answer.code, answer.params, {**answer.data, "hint": hint}), answer)
     finish(answer, json=json, show=_show_token)
 
@@ -114,15 +114,15 @@ def _handed_over(client: Client, answer: Reply, file: NewFile | None) -> Reply:
     return answer
 
 
-def _hint(code: str, role: str | None, roles: list[str] | None) -> str | None:
+def _hint(answer: Reply, role: str | None, roles: list[str] | None) -> str | None:
     """What was probably meant by somebody who was refused."""
-    if code == codes.CALL_DENIED and role and not roles:
+    if answer.code == codes.CALL_DENIED and role and not roles:
         return MIXED_UP
-    if code == codes.VALIDATION_ERROR and not roles:
+    if not any(error["field"].partition(".")[0] == "roles" for error in answer.data.get("errors", ())):
+        return None
+    if not roles:
         return NAME_ONE
-    if code == codes.VALIDATION_ERROR and any("," in one for one in roles or ()):
-        return ONE_BY_ONE
-    return None
+    return ONE_BY_ONE if any("," in one for one in roles) else None
 
 
 def _in_its_trace(told: Reply, answer: Reply) -> Reply:

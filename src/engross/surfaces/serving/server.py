@@ -22,8 +22,9 @@ from engross.office.capabilities import open_office
 from engross.replies import Denied, Failed, codes
 from engross.surfaces.collector import spare_what_stays
 from engross.surfaces.desk import Desk
+from engross.surfaces.watching import Daybook
 from engross.surfaces.watching.logs import configure_logs, write_line
-from engross.surfaces.watching.reading import daybook_for
+from engross.surfaces.watching.reading import have_served_calls_read
 
 from .app import App, make_app
 from .listening import BACKLOG, bind, bind_unix, is_loopback
@@ -125,9 +126,12 @@ def serve(
     configure_logs(settings.log_level)
     _make_room_for_connections()
     with place.bound() as listening, ExitStack() as closing:
+        daybook = Daybook()
+        # Spans may take their time to go out. The office closes first.
+        closing.callback(daybook.close)
         office = open_office(settings, *aggregates, accept_documents=True)
         closing.callback(office.close)
-        daybook = closing.enter_context(daybook_for(settings, office.catalogue, is_logged=True))
+        have_served_calls_read(daybook, settings, office.catalogue)
         desk = Desk(office, toolsets=toolsets, daybook=daybook)
         place = place.found(listening)
         listeners = office.catalogue.listeners if own_ports else ()

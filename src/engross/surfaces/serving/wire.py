@@ -183,7 +183,9 @@ class Wire(HttpToolsProtocol):
 
     @property
     def _is_streaming(self) -> bool:
-        return self.cycle.response_started and self.cycle.scope["path"].startswith(STREAMING)
+        # The one that came last may wait behind it.
+        answered = self._answered
+        return answered is not None and answered.response_started and answered.scope["path"].startswith(STREAMING)
 
     def on_message_begin(self) -> None:
         """A head begins."""

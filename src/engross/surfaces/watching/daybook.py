@@ -35,10 +35,12 @@ Reader = Callable[[Iterable[Ended]], None]
 
 
 class Daybook:
-    """Kept by every desk of a served office together."""
+    """Kept by every desk of an office together."""
 
     def __init__(self, readers: Iterable[Reader] = ()) -> None:
         self.readers = list(readers)
+        self.closing: list[Callable[[], None]] = []
+        """What those who read do when there is no more to read."""
         self.under_way = 0
         self._ended: Gathering[Ended] = Gathering(self._read)
 
@@ -49,10 +51,19 @@ class Daybook:
     def end(self, request: Request, answer: Reply | None) -> None:
         """A call ended."""
         self.under_way -= 1
-        self.note(request, answer)
+        self._keep(request, answer)
 
-    def note(self, request: Request, answer: Reply | None) -> None:
+    def note(self, request: Request, answer: Reply) -> None:
         """A call was answered that no flow ever saw."""
+        self._keep(request, answer)
+
+    def close(self) -> None:
+        """Have the last calls read."""
+        self._ended.flush()
+        for close in self.closing:
+            close()
+
+    def _keep(self, request: Request, answer: Reply | None) -> None:
         if self.readers:
             self._ended.put(Ended(request, answer, time.time_ns()))
 

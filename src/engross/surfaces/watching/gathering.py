@@ -38,6 +38,10 @@ class Gathering(Generic[T]):
         else:
             loop.call_soon(self._end)
 
+    def flush(self) -> None:
+        """Hand on what is there, now: no loop may get to it any more."""
+        self._end()
+
     def _end(self) -> None:
         with self._lock:
             self._loop = None

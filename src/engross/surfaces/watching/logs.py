@@ -1,4 +1,4 @@
-"""Logs of a served office: one JSON object a line, or something nicer to read on a terminal.
+"""Logs of an office: one JSON object a line, or something nicer to read on a terminal.
 
 Every call leaves one line, with the trace id that its Reply carries. No line holds an argument, an answer or a
 credential; of an exception it holds the kind and the place, and the stack goes to the crash log.
@@ -44,13 +44,15 @@ class CallLog:
 
     def read(self, ended: Iterable[Ended]) -> None:
         """Write a line for each call that ended."""
-        lines = [
-            (level, self._line(one.request, one.answer))
-            for one in ended
-            if _calls.isEnabledFor(level := _level_of(one.answer))
-        ]
-        if lines:
-            _write(_calls, lines)
+        lines: list[_Line] = []
+        try:
+            for one in ended:
+                if _calls.isEnabledFor(level := _level_of(one.answer)):
+                    lines.append((level, self._line(one.request, one.answer)))
+        finally:
+            # Those before one that cannot be written down are.
+            if lines:
+                _write(_calls, lines)
 
     def _line(self, request: Request, answer: Reply | None) -> dict[str, Any]:
         told: dict[str, Any] = {

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import logging
 
 from engross.flows import Catalogue
 from engross.office import Settings
@@ -12,21 +11,37 @@ from .daybook import Daybook
 from .spans import spans_for
 
 
-@contextmanager
-def daybook_for(settings: Settings, catalogue: Catalogue, *, is_logged: bool) -> Iterator[Daybook]:
-    """A daybook that is read for spans where the settings ask for them, and for the log."""
-    daybook = Daybook()
-    if is_logged:
-        # Not everybody logs, and the libraries for it take their time.
-        from .logs import CallLog
+def have_served_calls_read(daybook: Daybook, settings: Settings, catalogue: Catalogue) -> None:
+    """Have calls read for the log, and for spans where the settings or OpenTelemetry's own variables ask for them."""
+    _have_logged(daybook, catalogue)
+    _have_traced(daybook, settings, catalogue, by_variables=True)
 
-        daybook.readers.append(CallLog(catalogue).read)
-    spans = spans_for(settings, catalogue)
-    if spans is None:
-        yield daybook
-        return
-    daybook.readers.append(spans.read)
-    try:
-        yield daybook
-    finally:
-        spans.close()
+
+def have_piped_calls_read(daybook: Daybook, settings: Settings, catalogue: Catalogue, *, log_level: str | None) -> None:
+    """Have calls read for the log if somebody wants it, and for spans where the settings ask for them.
+
+    Variables that whoever starts the program has for purposes of their own are no wish of anybody's. And where nothing
+    is logged, standard error stays silent.
+    """
+    if log_level is not None:
+        from .logs import configure_logs
+
+        configure_logs(log_level)
+        _have_logged(daybook, catalogue)
+    elif settings.otlp is not None:
+        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
+    _have_traced(daybook, settings, catalogue, by_variables=False)
+
+
+def _have_logged(daybook: Daybook, catalogue: Catalogue) -> None:
+    # Not everybody logs, and the libraries for it take their time.
+    from .logs import CallLog
+
+    daybook.readers.append(CallLog(catalogue).read)
+
+
+def _have_traced(daybook: Daybook, settings: Settings, catalogue: Catalogue, *, by_variables: bool) -> None:
+    spans = spans_for(settings, catalogue, by_variables=by_variables)
+    if spans is not None:
+        daybook.readers.append(spans.read)
+        daybook.closing.append(spans.close)

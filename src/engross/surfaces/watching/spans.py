@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-NANOSECONDS = 1_000_000
-"""In a millisecond."""
+NANOSECONDS_PER_MILLISECOND = 1_000_000
 
 
 class Spans(Protocol):
@@ -32,9 +31,9 @@ class Spans(Protocol):
         """Send what is left."""
 
 
-def spans_for(settings: Settings, catalogue: Catalogue) -> Spans | None:
-    """Where spans go, if the settings or the environment say so. Failed when the libraries are not there."""
-    if settings.otlp is None and not any(map(os.environ.get, ENDPOINTS)):
+def spans_for(settings: Settings, catalogue: Catalogue, *, by_variables: bool = True) -> Spans | None:
+    """Where spans go, if the settings say so, or OpenTelemetry's variables. Failed when the libraries are not there."""
+    if settings.otlp is None and not (by_variables and any(map(os.environ.get, ENDPOINTS))):
         return None
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
@@ -85,7 +84,7 @@ class _Telemetry:
             flow,
             context=_parent(trace),
             kind=self._kind,
-            start_time=ended - int((answer.duration_ms or 0.0) * NANOSECONDS),
+            start_time=ended - int((answer.duration_ms or 0.0) * NANOSECONDS_PER_MILLISECOND),
             attributes={
                 "engross.flow": flow,
                 "engross.surface": request.surface,
