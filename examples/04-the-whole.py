@@ -141,14 +141,16 @@ def tidy_title(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str
     return arguments, warnings
 
 
-@add_book.suggest
 def next_steps(reader: Reader, answer: Mapping[str, Any]) -> list[str]:
-    """What one might do after adding a book."""
+    """What one might do after adding a book. It is found by a key."""
     author = answer["book"]["author"]
     if author is None:
         return ["Say who wrote it: shelf.change-book with author."]
     others = reader.value("SELECT books FROM authors WHERE tenant = :tenant AND author = :author", author=author)
     return [f"There are {others} books by {author}: shelf.list-books with author."] if (others or 0) > 1 else []
+
+
+add_book.suggest(next_steps, inline=True)
 
 
 @shelf.record(

@@ -349,10 +349,12 @@ def test_a_caller_who_interrupts_a_normaliser_is_not_held_up(offices: Offices) -
 
 
 @pytest.mark.parametrize("loop", [False, True], ids=["thread", "loop"])
-@pytest.mark.parametrize("alone", [False, True], ids=["with a reader", "alone"])
-def test_suggestions_that_ask_the_program_to_exit_change_nothing(offices: Offices, alone: bool, loop: bool) -> None:
+@pytest.mark.parametrize("how", [{}, {"inline": True}, {"alone": True}], ids=["with a reader", "in place", "alone"])
+def test_suggestions_that_ask_the_program_to_exit_change_nothing(
+    offices: Offices, how: dict[str, bool], loop: bool
+) -> None:
     aggregate = board()
-    aggregate.flows["paint-note"].suggest(raising(SystemExit(3)), alone=alone)
+    aggregate.flows["paint-note"].suggest(raising(SystemExit(3)), **how)
     curator = offices.open(aggregate)
     note = pinned(curator, loop=loop).data["note"]
     done = called(curator, "board.paint-note", {"id": note["id"], "colour": "blue"}, loop=loop)

@@ -1088,6 +1088,7 @@ def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str) 
             ("created_at", value) for value in (17, "then", "9999-12-31T23:59:59.000000Z")
         ]
         damaged += [("text", value) for value in (17, "", "{", "{}", "5", kept["text"].replace('"data"', '"date"'))]
+        damaged += [("suggestions", value) for value in (17, "", "{", "{}", "5")]
         damaged += [("position", "17"), ("again", {})]
         spoiled = [orjson.dumps({**kept, field: value}) for field, value in damaged]
         for nonsense in (b"", b"\xff\xfe", b"{}", b"[1]", b'{"principal": "clara"}', *spoiled):

@@ -62,6 +62,7 @@ class Flow:
     examiner: Handler | None = None
     suggester: Handler | None = None
     suggests_alone: bool = False
+    suggests_inline: bool = False
     concluder: Handler | None = None
     risk: Callable[..., int] | None = None
     posture: Posture = "proposal"
@@ -192,12 +193,16 @@ class Flow:
         """
         return self._attached("examiner", function)
 
-    def suggest(self, function: Function, *, alone: bool = False) -> Function:
+    def suggest(self, function: Function, *, alone: bool = False, inline: bool = False) -> Function:
         """Decorator: `(reader, answer)`, runs after the write; gives next steps.
 
-        `alone`: it is `(answer)`, and looks at nothing else, which costs much less than a reader.
+        `alone`: it is `(answer)`, and looks at nothing else, which costs much less than a reader. `inline`: it looks
+        by primary key, as an inline read does, and is brief enough to run on an event loop's own thread.
         """
+        if alone and inline:
+            raise FlowDefinitionError(self.ref, "A suggester that looks at nothing has nothing to look at in place.")
         object.__setattr__(self, "suggests_alone", alone)
+        object.__setattr__(self, "suggests_inline", inline)
         return self._attached("suggester", function)
 
     def conclude(self, function: Function) -> Function:

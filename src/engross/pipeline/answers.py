@@ -56,11 +56,15 @@ class Remembered(Struct, frozen=True, gc=False):
     """The state of the store in which there was nothing to add to the answer."""
     again: Reply | None = None
     """The reply to a retry in that state, in the process that made it."""
+    suggestions: str | None = None
+    """What was suggested when the answer was given, which its row does not keep; as JSON."""
 
     @property
     def answer(self) -> dict[str, Any]:
         """Code, params, data and trace of the first answer."""
         told: dict[str, Any] = orjson.loads(self.text)
+        if self.suggestions is not None:
+            told["data"]["suggestions"] = orjson.loads(self.suggestions)
         return told
 
     def is_fresh(self, now: str) -> bool:
@@ -178,7 +182,9 @@ class RedisAnswers:
 def _remembered(text: bytes, now: str) -> Remembered | None:
     try:
         found = convert(orjson.loads(text), Remembered)
-        convert(found.answer, Told)
+        convert(orjson.loads(found.text), Told)
+        if found.suggestions is not None:
+            convert(orjson.loads(found.suggestions), list[Any])
         return found if found.is_fresh(now) else None
     except (ValueError, OverflowError):
         # Another release wrote it, or another program.

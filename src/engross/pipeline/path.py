@@ -6,7 +6,7 @@ Exceptions steer inside; here, at the boundary, every one of them becomes a Repl
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import orjson
@@ -29,7 +29,7 @@ from .read import read
 from .record import bearable
 from .remember import remember_suggestions
 from .request import Request
-from .steps import CRASHES, Steps, Work, time_left
+from .steps import CRASHES, Look, Step, Steps, Work, time_left
 from .write import write
 
 SUGGEST_SECONDS = 2.0
@@ -110,18 +110,23 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
         if flow.suggests_alone:
             found = list(cast(Iterable[Any], suggester(told)))
         else:
-            found = yield Work(
-                fittings.workers,
-                lambda: fittings.store.read(context.tenant, think, timeout=SUGGEST_SECONDS),
-                min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS),
-            )
-        if len(orjson.dumps(found)) < LITTLE:
+            found = yield _look(fittings, context, flow, think)
+        text = orjson.dumps(found)
+        if len(text) < LITTLE:
             more = extended(freeze(data), suggestions=found)
         else:
             more, _ = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)
         if context.client_request_id is not None and not context.dry_run:
-            remember_suggestions(fittings, context, found)
+            remember_suggestions(fittings, context, text.decode())
         return reply(answer.code, answer.params, more)
     except CRASHES as error:
         record_crash(context.trace.trace_id, error, flow.ref)
         return answer
+
+
+def _look(fittings: Fittings, context: Context, flow: Flow, think: Callable[[Reading], list[Any]]) -> Step:
+    """Where a suggester gets to look at the store, for as long as it is waited for."""
+    deadline = min(context.deadline or 0.0, time.monotonic() + SUGGEST_SECONDS)
+    if flow.suggests_inline:
+        return Look(fittings.store, context.tenant, think, fittings.workers, deadline)
+    return Work(fittings.workers, lambda: fittings.store.read(context.tenant, think, timeout=SUGGEST_SECONDS), deadline)

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from msgspec.structs import replace
 
 from engross.calls import Context, parse_instant
@@ -197,14 +196,12 @@ def _again(fittings: Fittings, context: Context, found: Remembered) -> Steps[Rep
     return again
 
 
-def remember_suggestions(fittings: Fittings, context: Context, suggestions: list[Any]) -> None:
+def remember_suggestions(fittings: Fittings, context: Context, suggestions: str) -> None:
     """Let the cached answer have them too, so that a retry need not think of them again."""
     key = flight_key(context)
     found = fittings.answers.get(key, context)
     if found is not None:
-        answer = found.answer
-        answer["data"]["suggestions"] = suggestions
-        fittings.answers.put(key, replace(found, text=orjson.dumps(answer).decode(), again=None))
+        fittings.answers.put(key, replace(found, suggestions=suggestions, again=None))
 
 
 def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any] | None, str]:
