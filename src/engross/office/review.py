@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from engross.calls import Answer, Context
-from engross.flows import Aggregate, Described, Example, NoArguments
+from engross.flows import Aggregate, Described, Example, NoArguments, Semantics
 from engross.governance import Proposal, audience_of, find_proposal, move, overdue_proposals, proposals_aggregate
 from engross.ledger import Reader, Unit
 from engross.pipeline import Fittings
@@ -66,6 +66,10 @@ class ReviewProposal(TypedDict):
 Prepared = tuple[dict[str, Any], Pieces]
 
 CONTROLS = ("client_request_id", "reason")
+# A move is made once: its repetition finds the proposal moved, and changes nothing. Nothing but an approval touches
+# what others made; all else is about the proposal, which stays to be read whatever becomes of it.
+MOVES = Semantics(idempotent=True, destructive=False)
+DECIDES = Semantics(idempotent=True, destructive=True)
 NOWHERE = {"proposal_id": "prop_nowhere"}
 NOT_FOUND = (Example("No such proposal", NOWHERE, reply="PROPOSAL_NOT_FOUND"),)
 
@@ -90,6 +94,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
 
     @proposals.record(
         effect="update",
+        semantics=MOVES,
         tier=1,
         posture="direct",
         controls=CONTROLS,
@@ -107,6 +112,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
 
     @proposals.record(
         effect="update",
+        semantics=MOVES,
         tier=1,
         posture="direct",
         controls=CONTROLS,
@@ -123,6 +129,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
 
     @proposals.record(
         effect="update",
+        semantics=MOVES,
         tier=1,
         posture="direct",
         controls=CONTROLS,
@@ -146,6 +153,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
 
     @proposals.record(
         effect="update",
+        semantics=DECIDES,
         tier=1,
         posture="direct",
         people_only=True,
@@ -176,6 +184,7 @@ def review_aggregate(fittings: Callable[[], Fittings]) -> Aggregate:
 
     @proposals.record(
         effect="update",
+        semantics=MOVES,
         tier=1,
         posture="direct",
         controls=(),
