@@ -207,7 +207,13 @@ async def test_a_prompt_whose_flows_a_caller_may_not_use_is_not_offered(clara: C
 @pytest.mark.requirement("ECO-05")
 @pytest.mark.parametrize(
     ("caller", "read_only", "offered"),
-    [(AGENT, False, True), (CURATOR, False, True), (VIEWER, False, False), (AGENT, True, False), (CURATOR, True, False)],
+    [
+        (AGENT, False, True),
+        (CURATOR, False, True),
+        (VIEWER, False, False),
+        (AGENT, True, False),
+        (CURATOR, True, False),
+    ],
     ids=["agent", "curator", "viewer", "agent-read-only", "curator-read-only"],
 )
 @on_a_loop
