@@ -352,6 +352,15 @@ def test_an_end_without_a_beginning_is_an_end(tmp_path: Path) -> None:
     assert out == b""
 
 
+def test_an_end_that_was_told_before_the_beginning_is_an_end(tmp_path: Path) -> None:
+    pipe = Pipe(tmp_path / "office", told=True)
+    try:
+        assert pipe.process.wait(SECONDS) == 0
+    finally:
+        pipe.process.kill()
+        pipe.process.communicate()
+
+
 def test_a_cancelled_call_is_not_answered_and_the_next_one_is(tmp_path: Path) -> None:
     begun, until = tmp_path / "begun", tmp_path / "until"
     with piped(tmp_path / "office") as pipe:
