@@ -35,6 +35,15 @@ LEGACY, MODERN = "2025-11-25", "2026-07-28"
 ERAS = (LEGACY, MODERN)
 SECONDS = 45
 
+FOR_ONE_CALLER: list[tuple[str, dict[str, Any]]] = [
+    ("tools/list", {}),
+    ("prompts/list", {}),
+    ("resources/list", {}),
+    ("resources/templates/list", {}),
+    ("resources/read", {"uri": "engross://facts"}),
+]
+"""What is answered as the caller's rights have it, so that nobody else may be given it from a cache."""
+
 UNCARRIED = [
     ('{"title":"\\ud800"}', "MALFORMED_INPUT"),
     ('{"\\udc00":"Dune"}', "MALFORMED_INPUT"),

@@ -19,6 +19,7 @@ from tests.surfaces.conftest import Serving
 from tests.surfaces.mcp.house import (
     AGENT,
     ERAS,
+    FOR_ONE_CALLER,
     LEGACY,
     MODERN,
     UNCARRIED,
@@ -298,6 +299,16 @@ def test_a_later_request_is_answered_at_once_unless_it_wants_to_hear_more(served
         refused = wire.post("tools/list", Accept="application/json")
         assert refused.status_code == 406
         assert refused.json()["error"]["code"] == -32600
+
+
+@pytest.mark.parametrize(("method", "params"), FOR_ONE_CALLER)
+def test_what_depends_on_the_caller_is_kept_for_nobody_else(
+    served: Served, method: str, params: dict[str, Any]
+) -> None:
+    named = {"Mcp-Name": params["uri"]} if "uri" in params else {}
+    for token in (served.owner, served.agent):
+        with wired(served, MODERN, token) as wire:
+            assert message_of(wire.post(method, params, **named))["result"]["cacheScope"] == "private"
 
 
 @on_a_loop

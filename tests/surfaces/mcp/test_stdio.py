@@ -16,6 +16,7 @@ from tests.bed.offices import Offices
 from tests.bed.served import ROOT, wait_for
 from tests.surfaces.mcp.house import (
     ERAS,
+    FOR_ONE_CALLER,
     LEGACY,
     MODERN,
     SECONDS,
@@ -95,6 +96,14 @@ def test_a_modern_client_discovers_what_is_served(tmp_path: Path) -> None:
     assert found["resultType"] == "complete"
     assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "engross"
     assert found["capabilities"]["resources"]["subscribe"] is True
+
+
+@pytest.mark.parametrize("role", ["viewer", "curator"])
+def test_what_depends_on_the_caller_is_kept_for_nobody_else(tmp_path: Path, role: str) -> None:
+    with piped(tmp_path / "office", role=role, type="human") as pipe:
+        for method, params in FOR_ONE_CALLER:
+            answer = pipe.ask(method, {**params, "_meta": envelope()})["result"]
+            assert (method, answer["cacheScope"]) == (method, "private")
 
 
 def test_an_older_handshake_is_accepted(tmp_path: Path) -> None:
