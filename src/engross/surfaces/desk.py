@@ -91,8 +91,7 @@ class Desk:
 
     def prompts(self, caller: Caller, surface: Surface) -> list[Prompt]:
         """The prompts whose flows this caller may use."""
-        prompts = self.catalogue.prompts
-        return [one for one in prompts if all(self._offers(caller, ref, surface) for ref in one.refs)]
+        return [one for one in self.catalogue.prompts if self._prompts(caller, one, surface)]
 
     @property
     def flows(self) -> list[Flow]:
@@ -120,6 +119,11 @@ class Desk:
         log_end(answer)
         self.daybook.note(request, answer)
         return answer
+
+    def _prompts(self, caller: Caller, prompt: Prompt, surface: Surface) -> bool:
+        if prompt.for_writers and not any(tool.flow.writes for tool in self.reachable(caller, surface)):
+            return False
+        return all(self._offers(caller, ref, surface) for ref in prompt.refs)
 
     def _offers(self, caller: Caller, ref: str, surface: Surface) -> bool:
         flow = self.catalogue.flow(ref)
