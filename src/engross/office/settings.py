@@ -50,6 +50,8 @@ class Settings:
     """Files that define aggregates, besides those in the folder `capabilities` in `data`."""
     domains: str = "architecture,memory,documents"
     """The built-in domains that the office has, separated by commas. One that nobody uses costs nothing."""
+    toolsets: str | None = None
+    """The toolsets to list, separated by commas. The flows of `legacy` are on no surface unless it is named."""
     document_roots: tuple[Path, ...] = ()
     """Folders that documents may lie in, instead of `documents` in `data`; `{tenant}` in one stands for the tenant."""
     document_schemas: Path | None = None

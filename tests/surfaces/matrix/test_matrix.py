@@ -17,7 +17,8 @@ from engross.flows import Example, Flow, filled
 from engross.office import Office, Request, Settings
 from engross.office.built_in import DOMAINS
 from engross.office.door.local import os_user
-from engross.surfaces.desk import HIDDEN, MORE, NOT_BY_DEFAULT
+from engross.office.toolsets import HIDDEN
+from engross.surfaces.desk import MORE, NOT_BY_DEFAULT
 from tests.bed.offices import shelf
 from tests.bed.sameness import masked
 from tests.bed.served import UNLIMITED, Served
@@ -43,6 +44,7 @@ TENANTS = count()
 
 # What is deprecated is not there at all unless somebody names its toolset, so these offices do.
 TOOLSETS = [name for name in CATALOGUE.toolsets if name not in NOT_BY_DEFAULT - HIDDEN and not name.endswith(MORE)]
+NAMED = ",".join(TOOLSETS)
 CASES = [
     pytest.param(flow.ref, number, id=f"{flow.ref}-{number}")
     for flow in CATALOGUE
@@ -55,7 +57,7 @@ class House:
 
     def __init__(self, served: Served) -> None:
         self.served = served
-        self.office = Office(Settings(data=served.folder, store=served.store, domains=EVERY), [shelf()])
+        self.office = Office(Settings(data=served.folder, store=served.store, domains=EVERY, toolsets=NAMED), [shelf()])
 
     def way(self, name: str, principal: Principal) -> Way:
         """A way in, to a tenant where nobody was before."""

@@ -173,7 +173,8 @@ class Cli:
     def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
         """One command, whose exit code agrees with what it prints."""
         wish = json.dumps(dict(arguments))
-        done = self._shell.run("call", ref, "--json", wish, "--tenant", self._tenant, "--role", "admin")
+        who = ("--tenant", self._tenant, "--role", "admin")
+        done = self._shell.run("call", ref, "--json", wish, *who, env={"ENGROSS_TOOLSETS": "legacy"})
         answer = done.json
         assert done.code == EXIT_CODES[answer["reply"]["reply_type"]], done
         return answer

@@ -63,11 +63,12 @@ class EmbeddedPort:
     def flow_names(self, namespace: str) -> Collection[str]:
         """The names of an aggregate's flows."""
         aggregate = self.office.catalogue.aggregate(namespace)
-        return tuple(aggregate.flows) if aggregate else ()
+        flows = aggregate.flows if aggregate else {}
+        return tuple(name for name, flow in flows.items() if flow.ref not in self.office.hidden)
 
     def outlines(self) -> Mapping[str, Outline]:
         """Every flow by ref."""
-        return outlines_of(self.office.catalogue)
+        return outlines_of(self.office.catalogue, self.office.hidden)
 
     def close(self) -> None:
         """Close the office."""
@@ -86,4 +87,12 @@ class EmbeddedPort:
         return self.call(KEEP, {**told, **came}, {})
 
     def _request(self, flow: str, arguments: Any, options: Options) -> Request:
-        return Request(flow, arguments, self.tenant, self.principal, surface=self.surface, **options)
+        return Request(
+            flow,
+            arguments,
+            self.tenant,
+            self.principal,
+            surface=self.surface,
+            hidden=self.office.hidden,
+            **options,
+        )
