@@ -119,7 +119,7 @@ class Settings:
     log_level: str = "info"
     """The least that a served office logs: `debug`, `info`, `warning` or `error`."""
     otlp: str | None = None
-    """Where to send OpenTelemetry spans, as `http://localhost:4318`; needs the extra `engross[otel]`."""
+    """Where `serve` and `mcp` send OpenTelemetry spans, as `http://localhost:4318`; needs the extra `engross[otel]`."""
     issuer: str | None = None
     """The OpenID Connect issuer whose tokens are accepted, exactly as they name it in `iss`. See docs/door.md."""
     audience: str | None = None
