@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from pyarrow import parquet  # type: ignore[import-untyped]
 
 from tests.bed.served import Served
 from tests.memory.samples import INVOICE, SAMPLES
@@ -163,7 +164,6 @@ def test_export_writes_a_file_a_folder_or_standard_output(shell, papers, tmp_pat
     assert mirror.read_text().startswith("# Memory")
     rows = list(csv.DictReader(io.StringIO(shell.run("memory", "export", "--format", "csv", "--table", "records").out)))
     assert {row["name"] for row in rows} == {"a.txt", "plan.md", "jane.vcf", "receipt.txt"}
-    parquet = pytest.importorskip("pyarrow.parquet")
     told = shell.run("memory", "export", "--format", "parquet", "-o", tmp_path / "tables", "--json")
     assert orjson.loads(told.out)["files"] == 1
     assert parquet.read_table(tmp_path / "tables" / "facts-00001.parquet").num_rows > 5
