@@ -13,13 +13,7 @@ from tests.surfaces.cli.conftest import SHELF
 from tests.surfaces.cli.shell import Shell, run
 
 GAUGE = Path(__file__).with_name("gauge.py")
-# Written by hand: it takes files and folders. The flow is there as `engross call memory.ingest`.
-BY_HAND = {"memory.ingest"}
-EVERY_FLOW = [
-    flow.ref
-    for flow in catalogue_of(Settings(data=Path("nowhere"), capabilities=(SHELF, GAUGE)))
-    if flow.ref not in BY_HAND
-]
+EVERY_FLOW = [flow.ref for flow in catalogue_of(Settings(data=Path("nowhere"), capabilities=(SHELF, GAUGE)))]
 
 
 @pytest.fixture

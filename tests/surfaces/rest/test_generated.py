@@ -19,11 +19,11 @@ from tests.bed.offices import shelf
 from tests.surfaces.rest.house import House, serving
 from tests.surfaces.rest.odds import odds
 
-# Not everything that a schema allows is taken: half a character and a whole number beyond 64 bits are refused everywhere,
-# and a domain refuses a cursor that is none of ours, or an operation that is not there.
+# Not everything that a schema allows is taken: half a character and a whole number beyond 64 bits are refused
+# everywhere, and a domain refuses a cursor that is none of ours, or an operation that is not there.
 POSITIVE = "positive_data_acceptance"
-# Null is understood where it is not advertised: a control field that is null counts as not given. The odds have none, so
-# there whatever the description does not allow is refused.
+# Null is understood where it is not advertised: a control field that is null counts as not given. The odds have none,
+# so there whatever the description does not allow is refused.
 NEGATIVE = "negative_data_rejection"
 ODDS = "^/v1/odds/"
 WITH_CONTROLS = ("--exclude-path-regex", ODDS, "--exclude-checks", f"{POSITIVE},{NEGATIVE}")
