@@ -204,3 +204,27 @@ def test_an_aggregate_that_is_not_there_may_need_a_capability(local: Shell) -> N
         assert (unknown.code, unknown.key, list(unknown.json["suggestions"])) == (2, "UNKNOWN_OPERATION", ["hint"])
         assert hint in unknown.json["suggestions"]["hint"]
     assert hint in local.run("zzz", "find-notes").err
+
+
+SHADOWED = """
+from engross.flows import Aggregate, NoArguments
+
+doc = Aggregate("doc", "Doctors", tables=(), migrations=())
+
+
+@doc.read(controls=())
+def count(reader: object, arguments: NoArguments) -> dict[str, int]:
+    "Count them."
+    return {"count": 3}
+"""
+
+
+@pytest.mark.shows_text
+@pytest.mark.parametrize("name", [(), ("doc",), ("doc.count",)])
+def test_of_flows_that_are_no_commands_it_is_told_how_to_call_them(tmp_path: Path, name: tuple[str, ...]) -> None:
+    (tmp_path / "doctors.py").write_text(SHADOWED)
+    shell = Shell(tmp_path / "office", None, [tmp_path / "doctors.py", SHELF])
+    (told,) = shell.run("flows", *name).err.splitlines()
+    assert "engross call doc.FLOW" in told
+    assert shell.run("call", "doc.count", "--json", "{}").json["count"] == 3
+    assert shell.run("flows", "shelf").err == ""
