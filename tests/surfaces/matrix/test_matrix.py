@@ -33,6 +33,7 @@ from tests.surfaces.matrix.ways import (
     Remote,
     Rest,
     Way,
+    options_of,
 )
 
 PERSON = Principal(os_user(), "human", frozenset({"admin"}))
@@ -71,7 +72,7 @@ class House:
             "mcp-http": lambda: McpHttp(served, token, catalogue),
             "mcp-http-2025": lambda: McpSession(served, token, catalogue),
             "mcp-stdio": lambda: McpStdio(served, tenant, catalogue, TOOLSETS),
-            "cli": lambda: Cli(served.folder, served.store, tenant),
+            "cli": lambda: Cli(served.folder, served.store, tenant, catalogue),
         }
         return made[name]()
 
@@ -125,6 +126,11 @@ def compared(house: House, name: str, principal: Principal, ref: str, number: in
             way.close()
     inside, outside = told
     return inside, outside
+
+
+def test_every_flow_is_called_by_a_command_of_its_own() -> None:
+    said = {flow.ref: [options_of(flow, one.arguments) is not None for one in flow.examples] for flow in CATALOGUE}
+    assert [ref for ref, by_options in said.items() if not any(by_options)] == []
 
 
 @pytest.mark.requirement("REP-07", "ARCH-39")
