@@ -206,7 +206,7 @@ def test_both_ways_tell_the_same_about_every_flow(at: At) -> None:
 def test_by_either_way_what_is_hidden_is_there_only_if_its_toolset_is_named(
     serving: Serving, toolsets: str | None
 ) -> None:
-    chosen = {"domains": "documents", "toolsets": toolsets}
+    chosen: dict[str, Any] = {"domains": "documents", "toolsets": toolsets}
     served = serving(environment={f"ENGROSS_{name.upper()}": value for name, value in chosen.items() if value})
     with (
         connect(served.folder, shelf(), rig, **chosen) as near,
