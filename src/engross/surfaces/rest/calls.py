@@ -53,7 +53,7 @@ class Calls:
         trace = asked.trace
         options: dict[str, Any] = {}
         try:
-            flow = flow or self._missing(ref)
+            flow = flow or self._desk.catalogue.flow(ref, self._desk.hidden)
             if asked.method != "POST":
                 refuse_method(asked.method, methods_of(flow))
             options = asked.options(flow, self._settings.call_seconds)
@@ -84,11 +84,6 @@ class Calls:
             self._flows = {flow.ref: flow for flow in self._desk.flows}
             self._addresses = {f"/v1/{flow.aggregate.namespace}/{flow.name}": flow for flow in self._flows.values()}
         return self._flows
-
-    def _missing(self, ref: str) -> Flow:
-        """Never a flow: what the catalogue does not have, it refuses, and what is hidden is not there either."""
-        self._desk.catalogue.flow(ref)
-        raise Invalid(codes.UNKNOWN_OPERATION, {"operation": shortened(ref)})
 
     async def _arguments(self, asked: Asked, flow: Flow, receive: Receive, options: dict[str, Any]) -> Any:
         if asked.method in READING:
