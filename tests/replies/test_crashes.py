@@ -16,6 +16,9 @@ from engross.replies.crashes import CrashLog, default_folder, redact
 
 from .watching import crashes_in
 
+TOKEN = f"egr_6d61696e_tok_0197fb2e-0000-7000-8000-000000000000_{'de' * 32}"
+JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjbGFyYSJ9.hunter2"
+
 
 @pytest.fixture(autouse=True)
 def own_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -92,12 +95,32 @@ def test_all_of_a_group_and_its_causes_are_filed(own_log: Path) -> None:
         ("Authorization: hunter2", "hunter2"),
         ("Bearer abc.def-ghi", "abc.def-ghi"),
         ("postgresql://office:hunter2@db/x", "hunter2"),
+        ("Authorization: Bearer hunter2", "hunter2"),
+        ("{'authorization': 'Basic hunter2'}", "hunter2"),
+        (f"GET /v1/{TOKEN}/x", "de" * 32),
+        (f"{TOKEN[:60]}...", TOKEN[9:60]),
+        (f"it said {JWT}, and left", "hunter2"),
+        (f"{JWT[:-7]}...", "eyJzdWIi"),
     ],
 )
 def test_what_looks_like_a_secret_is_blacked_out(own_log: Path, text: str, secret: str) -> None:
     assert secret not in redact(text)
     record_crash(None, failure(text))
+    record_crash(None, failure(), text)
     assert secret not in (own_log / "crashes.jsonl").read_text()
+
+
+@pytest.mark.parametrize("text", ["egress_token_count", "integr_al", "eyJ", "/v1/shelf/add-book", "tok_1"])
+def test_what_only_begins_like_a_secret_is_left(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_whoever_prints_the_log_is_told_what_a_terminal_would_obey(own_log: Path) -> None:
+    obeyed = "\x1b[2J\x9b31m\u202e"
+    record_crash(None, failure(f"two\nlines{obeyed}"), f"GET /{obeyed}")
+    (record,) = crashes_in(own_log)
+    assert record["tool"] == r"GET /\x1b[2J\x9b31m\u202e"
+    assert r"two\nlines\x1b[2J\x9b31m\u202e".replace(r"\n", "\n") in record["stack"]
 
 
 class Mute(Exception):

@@ -10,15 +10,23 @@ from pathlib import Path
 
 import orjson
 
+from engross.visible import visible
+
 FILE = "crashes.jsonl"
 MAX_BYTES = 5_000_000
 KEEP = 3
 MAX_STACK = 64_000
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _SECRETS = (
-    re.compile(r"(?i)((?:password|passwd|secret|token|api[_-]?key|authorization)[\"']?\s*[=:]\s*[\"']?)[^\s\"',;&]+"),
+    re.compile(
+        r"(?i)((?:password|passwd|secret|token|api[_-]?key|authorization)[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|basic)\s+)?)"
+        r"[^\s\"',;&]+"
+    ),
     re.compile(r"(?i)(bearer\s+)[\w.~+/=-]+"),
     re.compile(r"(://[^\s/:@]*:)[^\s/@]+(?=@)"),
+    # An office's own token and a JWT are secrets wherever they stand, and a piece of one is a piece of a secret.
+    re.compile(r"(?i)(egr_)[0-9a-f]{2}[\w-]*"),
+    re.compile(r"(eyJ)[\w-]{8,}(?:\.[\w-]*)*"),
 )
 
 
@@ -103,19 +111,24 @@ def crash_log() -> CrashLog:
 
 def record_crash(trace_id: str | None, failure: BaseException, tool: str | None = None) -> None:
     """File a stack under its trace id; a failure to do so never reaches the caller."""
+    record_stack(trace_id, type(failure).__name__, _stack(failure), tool)
+
+
+def record_stack(trace_id: str | None, kind: str, stack: str, tool: str | None = None) -> None:
+    """The same for the stack of an exception that somebody wrote out already."""
     try:
-        crash_log().write(_record(trace_id, failure, tool))
+        crash_log().write(_record(trace_id, kind, stack, tool))
     except Exception:
-        _tell_log(trace_id, failure, tool)
+        _tell_log(trace_id, kind, tool)
 
 
-def _record(trace_id: str | None, failure: BaseException, tool: str | None) -> dict[str, object]:
+def _record(trace_id: str | None, kind: str, stack: str, tool: str | None) -> dict[str, object]:
     return {
         "at": datetime.now(UTC).isoformat(timespec="microseconds"),
         "trace_id": trace_id,
-        "tool": tool,
-        "error": type(failure).__name__,
-        "stack": redact(_stack(failure)),
+        "tool": None if tool is None else visible(redact(tool)),
+        "error": kind,
+        "stack": visible(redact(_cut(stack))),
     }
 
 
@@ -123,10 +136,12 @@ def _stack(failure: BaseException) -> str:
     import traceback
 
     try:
-        text = "".join(traceback.format_exception(failure))
+        return "".join(traceback.format_exception(failure))
     except Exception:
-        text = f"{type(failure).__name__}, and its stack cannot be shown"
-    text = text.encode("utf-8", "backslashreplace").decode()
+        return f"{type(failure).__name__}, and its stack cannot be shown"
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= MAX_STACK else f"{text[: MAX_STACK // 4]}\n...\n{text[-(MAX_STACK * 3) // 4 :]}"
 
 
@@ -137,12 +152,12 @@ def redact(text: str) -> str:
     return text
 
 
-def _tell_log(trace_id: str | None, failure: BaseException, tool: str | None) -> None:
+def _tell_log(trace_id: str | None, kind: str, tool: str | None) -> None:
     import logging
 
     try:
         told = "the crash log cannot be written; %s in %s, trace %s"
-        logging.getLogger("engross.crashes").error(told, type(failure).__name__, tool, trace_id)
+        logging.getLogger("engross.crashes").error(told, kind, tool, trace_id)
     except Exception:
         return
 

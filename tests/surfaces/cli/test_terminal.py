@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from http.client import HTTPConnection
+
 import pytest
 
-from engross.surfaces.cli.visible import visible
+from engross.visible import visible
 from tests.surfaces.cli.shell import Shell, Terminal, spawn
 
 ESCAPE = "\x1b["
@@ -77,6 +80,22 @@ def test_no_question_is_asked_when_the_answer_is_json(local: Shell) -> None:
     person = Terminal("shelf", "remove-book", "--id", book, "--json", *local.there)
     assert person.end() == 3
     assert "[y/N]" not in person.shown
+
+
+def test_no_stranger_gives_orders_to_the_terminal_of_whoever_serves_an_office(local: Shell) -> None:
+    person = Terminal("serve", *local.there, "--port", "0")
+    port = re.search(r"http://127.0.0.1:(\d+)/mcp", person.until("engross facts"))
+    assert port is not None
+    for headers in ({}, {"Host": "evil.example"}, {"Origin": "http://evil.example"}):
+        asking = HTTPConnection("127.0.0.1", int(port[1]), timeout=30)
+        asking.request("GET", "/v1/%1b]0;pwned%07%1b[2J%C2%9b31m%E2%80%AE", headers=headers)
+        assert asking.getresponse().status in (401, 403, 421)
+        asking.close()
+    person.interrupt()
+    assert person.end() == 0
+    said = re.sub(r"\x1b\[[0-9;]*m|\r(?=\n)", "", person.shown)
+    assert visible(said) == said
+    assert said.count(r"/v1/\x1b]0;pwned\x07\x1b[2J\x9b31m\u202e") == 3
 
 
 @pytest.mark.parametrize(

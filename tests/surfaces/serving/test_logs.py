@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
+import traceback
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -18,12 +20,15 @@ from engross.office.capabilities import catalogue_of
 from engross.replies import Failed, Reply
 from engross.replies.crashes import CrashLog
 from engross.surfaces.watching import Daybook, Ended
-from engross.surfaces.watching.logs import CallLog, configure_logs
+from engross.surfaces.watching.logs import CallLog, configure_logs, write_line
+from engross.visible import visible
 from tests.bed.served import Served
+from tests.replies.watching import crashes_in
 from tests.surfaces.conftest import Serving
 from tests.surfaces.serving.wires import Wire, ask
 
 SECRET = "hunter2-is-a-secret"
+JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjbGFyYSJ9.c2lnbmVkLWJ5LW5vYm9keQ"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
@@ -133,6 +138,76 @@ def test_of_a_flow_that_is_not_there_the_log_has_what_was_asked_for_and_metrics_
     assert "add-bok" not in metrics
 
 
+@pytest.mark.requirement("REL-11")
+def test_a_credential_that_somebody_puts_into_an_address_is_not_in_the_log(serving: Serving) -> None:
+    served = serving()
+    for credential in (served.owner, served.agent, JWT):
+        ask(served, f"GET /v1/{credential}/x")
+        ask(served, f"GET /v1/{credential}", host="evil.example")
+        ask(served, f"GET /{credential}", "Origin: http://evil.example")
+        served.call(f"record.{credential}", {})
+        served.call(f"{credential}.x", {})
+    assert served.stop() == 0
+    log = served.log.read_text()
+    assert all(piece not in log for one in (served.owner, served.agent) for piece in one.split("_")[1:])
+    assert all(piece not in log for piece in JWT.split("."))
+    asked = [line["asked"] for line in served.lines() if line.get("flow") == "unknown"]
+    assert asked[:2] == ["record.egr_***...", "egr_***..."]
+    assert [line["path"] for line in served.lines() if line["event"] == "refused"][:3] == [
+        "/v1/egr_***/x",
+        "/v1/egr_***",
+        "/egr_***",
+    ]
+
+
+def test_what_a_stranger_asks_for_cannot_give_orders_to_whoever_prints_the_log(serving: Serving) -> None:
+    served = serving()
+    asked = "%1b]0;pwned%07%C2%9b31m%E2%80%AE%7f"
+    shown = r"\x1b]0;pwned\x07\x9b31m\u202e\x7f"
+    ask(served, f"GET /v1/{asked}")
+    ask(served, f"GET /v1/{asked}", host="evil.example")
+    ask(served, f"GET /v1/{asked}", "Origin: http://evil.example")
+    served.call(f"shelf.{asked}", {})
+    assert served.stop() == 0
+    log = served.log.read_text()
+    assert visible(log) == log
+    assert [line["path"] for line in served.lines() if line["event"] == "refused"] == [f"/v1/{shown}"] * 3
+    assert [line["asked"] for line in served.lines() if line["event"] == "call"] == [f"shelf.{shown}"]
+
+
+@pytest.mark.usefixtures("logging_as_before")
+@pytest.mark.parametrize("kind", [StringIO, Terminal], ids=["a file", "a terminal"])
+def test_no_field_of_any_line_is_obeyed_by_a_terminal(kind: type[StringIO]) -> None:
+    stream = kind()
+    obeyed = "\x1b[2J\x9b31m\u202e\x7f\U000e0041"
+    configure_logs("info", stream)
+    nobody = Principal(f"who {obeyed}", "human", frozenset())
+    CallLog(catalogue_of(Settings(data=Path("nowhere"), domains=""))).read(
+        [Ended(Request(f"a.{obeyed}", {}, f"where {obeyed}", nobody), None, 0)]
+    )
+    fields = {"event": f"it {obeyed}", "method": obeyed, f"name {obeyed}": f"value {obeyed}", "number": 7}
+    write_line(logging.getLogger("engross.serving"), logging.WARNING, fields)
+    extra = {"deep": {"list": [f"inside {obeyed}"], obeyed: Path(obeyed)}, "thing": Path(obeyed)}
+    logging.getLogger(f"else {obeyed}").warning("heard %s", obeyed, extra=extra)
+    write_line(logging.getLogger("engross.serving"), logging.WARNING, {"event": "deleted \x7f"})
+    # Colours are our own.
+    said = re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
+    assert visible(said) == said
+    assert said.count("u202e") == 13
+    assert "7" in said
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_no_text_looks_like_a_line_of_its_own_on_a_terminal() -> None:
+    stream = Terminal()
+    configure_logs("info", stream)
+    logging.getLogger("somebody.else").warning("one\nfake event")
+    write_line(logging.getLogger("engross.serving"), logging.WARNING, {"event": "refused", "path": "/a\nfake path"})
+    assert [line for line in stream.getvalue().splitlines() if line.startswith("fake")] == []
+    assert "\n    fake event" in stream.getvalue()
+    assert "fake path" in stream.getvalue()
+
+
 def test_the_level_can_be_set(serving: Serving) -> None:
     served = serving(log_level="error")
     assert served.call("shelf.list-books").status_code == 200
@@ -163,6 +238,50 @@ def test_other_peoples_logs_are_lines_like_ours_without_stacks_or_secrets() -> N
     assert broken["at"].startswith("test_logs.py:")
     assert SECRET not in stream.getvalue()
     assert half["level"] == "warning"
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_secrets_in_what_others_log_beside_the_text_stay_out_too() -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    extra = {"url": f"https://clara:{SECRET}@db", "deep": {"headers": [f"Bearer {SECRET}"]}, "line": 7}
+    logging.getLogger("somebody.else").warning("asking", extra=extra)
+    line = orjson.loads(stream.getvalue())
+    assert (line["url"], line["deep"], line["line"]) == ("https://clara:***@db", {"headers": ["Bearer ***"]}, 7)
+
+
+@pytest.mark.usefixtures("logging_as_before")
+@pytest.mark.parametrize("before", ["", "the server fell\nover\n"])
+def test_a_stack_that_somebody_logs_as_a_text_is_a_kind_and_a_place_like_any_other(tmp_path: Path, before: str) -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    try:
+        try:
+            raise ValueError(f"first {SECRET}")
+        except ValueError:
+            raise orjson.JSONDecodeError(f"then {SECRET}\n{SECRET}", "", 0)  # noqa: B904
+    except orjson.JSONDecodeError:
+        logging.getLogger("somebody.else").error("%s%s", before, traceback.format_exc())
+    line = orjson.loads(stream.getvalue())
+    assert (line["event"], line["error"]) == (before.partition("\n")[0] or "failed", "JSONDecodeError")
+    assert line["at"].startswith("test_logs.py:")
+    assert SECRET not in stream.getvalue()
+    (record,) = crashes_in(tmp_path)
+    assert (record["error"], record["tool"]) == ("JSONDecodeError", "somebody.else")
+    assert f"first {SECRET}" in record["stack"]
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_what_an_exception_says_is_not_in_the_log_of_a_task_that_nobody_waited_for(tmp_path: Path) -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    loop = asyncio.new_event_loop()
+    failure = ValueError(SECRET)
+    loop.call_exception_handler({"message": "a task failed", "exception": failure, "future": f"of {failure!r}"})
+    loop.close()
+    line = orjson.loads(stream.getvalue())
+    assert (line["event"], line["error"]) == ("a task failed", "ValueError")
+    assert SECRET not in stream.getvalue()
 
 
 @pytest.mark.usefixtures("logging_as_before")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from engross.replies import Invalid, Reply, codes
+from engross.visible import visible
 
 from .answering import FINDINGS, call_and_confirm, finish
 from .arguments import read_json
@@ -22,7 +23,6 @@ from .doc_shown import show_blame, show_formatted, show_log, show_schemas, show_
 from .flow_command import DryRun, Yes
 from .place import AsJson, Place, any_office, at_office, with_signature
 from .printing import print_diff, print_fields, say
-from .visible import visible
 
 if TYPE_CHECKING:
     from engross.octave import OctaveError

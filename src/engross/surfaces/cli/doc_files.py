@@ -13,11 +13,11 @@ import typer
 
 from engross.plainfile import NoPlainFile, only_plain
 from engross.surfaces.client.content import arriving_at
+from engross.visible import visible
 
 from .looks import is_fancy
 from .place import Place
 from .printing import say
-from .visible import visible
 
 if TYPE_CHECKING:
     from engross.octave import OctaveError, Shelf

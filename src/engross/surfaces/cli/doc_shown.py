@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engross.replies import Reply, codes
+from engross.visible import visible
 
 from .doc_files import STDIN, Looked
 from .printing import print_diff, print_fields, print_table, say
-from .visible import visible
 
 WIDTH = 40
 

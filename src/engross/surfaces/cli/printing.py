@@ -9,9 +9,9 @@ from typing import IO, TYPE_CHECKING, Any
 import orjson
 
 from engross.replies import Reply, Trace, codes, crash_log, structured
+from engross.visible import visible
 
 from .looks import is_fancy
-from .visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

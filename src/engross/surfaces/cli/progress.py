@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from engross.calls import CONVERSATION, Question, unanswered
+from engross.visible import visible
 
 from .looks import is_fancy
-from .visible import visible
 
 CLEAR = "\r\x1b[K"
 

@@ -23,7 +23,7 @@ from engross.surfaces.rest.calls import refuse_method
 from engross.surfaces.rest.looking import METHODS
 from engross.surfaces.watching.logs import OF_TYPE, write_line
 
-from .guard import LONGEST_PATH, MCP, METADATA, METRICS, Guard
+from .guard import LONGEST_METHOD, LONGEST_PATH, MCP, METADATA, METRICS, Guard
 from .health import Health
 from .metrics import Metrics
 from .names import Names, public_base
@@ -151,7 +151,7 @@ class App:
 
     def _note(self, answer: Reply, scope: Scope) -> None:
         self.metrics.refused(answer)
-        where = {"method": scope["method"], "path": scope["path"][:LONGEST_PATH]}
+        where = {"method": scope["method"][:LONGEST_METHOD], "path": scope["path"][:LONGEST_PATH]}
         write_line(_log, OF_TYPE[answer.reply_type], {"event": "refused", **where, **outcome_of(answer)})
 
 

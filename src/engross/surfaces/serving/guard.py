@@ -39,6 +39,7 @@ LARGEST_MCP_BODY = 4_194_304
 RETRY_SECONDS = 1
 SHARE = 2
 """Nobody may have more than this part of all requests under way, so that others are still heard."""
+LONGEST_METHOD = 20
 LONGEST_PATH = 200
 _METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 _HEADER_NAMES = re.compile(r"[A-Za-z0-9, -]{1,1000}")

@@ -1,12 +1,14 @@
 """Logs of an office: one JSON object a line, or something nicer to read on a terminal.
 
 Every call leaves one line, with the trace id that its Reply carries. No line holds an argument, an answer or a
-credential; of an exception it holds the kind and the place, and the stack goes to the crash log.
+credential; of an exception it holds the kind and the place, and the stack goes to the crash log. Some of what is in
+them was chosen by strangers, so no line holds anything either that a terminal would obey.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from pathlib import PurePath
@@ -21,7 +23,8 @@ from engross.flows import Catalogue, shortened
 from engross.office import Request
 from engross.replies import Failed, Reply, codes, record_crash
 from engross.replies.calllog import outcome_of
-from engross.replies.crashes import redact
+from engross.replies.crashes import record_stack, redact
+from engross.visible import visible
 
 from .daybook import Ended
 from .labels import UNKNOWN, Labels
@@ -29,6 +32,9 @@ from .labels import UNKNOWN, Labels
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 OF_TYPE = {"S": logging.INFO, "I": logging.WARNING, "D": logging.WARNING, "E": logging.ERROR}
 FIRST = ("time", "level", "logger", "event")
+STACK = "Traceback (most recent call last):"
+_FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
+_KIND = re.compile(r"^[\w.]+", re.MULTILINE)
 _calls = logging.getLogger("engross.served")
 _Event = MutableMapping[str, Any]
 _Line = tuple[int, dict[str, Any]]
@@ -63,7 +69,7 @@ class CallLog:
             "principal": request.principal.id,
         }
         if told["flow"] == UNKNOWN:
-            told["asked"] = _made_safe(request.flow)
+            told["asked"] = redact(shortened(request.flow))
         if answer is not None:
             told.update(outcome_of(answer))
             told["duration_ms"] = answer.duration_ms
@@ -72,25 +78,21 @@ class CallLog:
         return told
 
 
-def _made_safe(name: object) -> str:
-    """What a caller called a flow, short, without what looks like a secret and without what a terminal would obey."""
-    return redact(repr(shortened(name))[1:-1])
-
-
 def _level_of(answer: Reply | None) -> int:
     return logging.WARNING if answer is None else OF_TYPE[answer.reply_type]
 
 
 def write_line(logger: logging.Logger, level: int, fields: dict[str, Any]) -> None:
-    """Log fields that are already as they should be; they come in a record's `line`."""
+    """Log fields, whoever chose what is in them, without what looks like a secret."""
     if logger.isEnabledFor(level):
-        _write(logger, [(level, fields)])
+        _write(logger, [(level, _each_text(redact, fields))])
 
 
 def _write_records(logger: logging.Logger, lines: Iterable[_Line]) -> None:
+    """Log lines that are already as they should be; they come in a record's `engross_line`."""
     for level, fields in lines:
         record = logging.LogRecord(logger.name, level, "", 0, fields["event"], None, None)
-        record.line = fields
+        record.engross_line = fields
         logger.handle(record)
 
 
@@ -144,36 +146,34 @@ class _Lines(ProcessorFormatter):
     """structlog's formatting of every record."""
 
     def __init__(self, *, for_people: bool) -> None:
-        render: Callable[..., Any] = (
-            structlog.dev.ConsoleRenderer() if for_people else structlog.processors.JSONRenderer(_json)
-        )
         super().__init__(
-            processors=[ProcessorFormatter.remove_processors_meta, _without_secrets, render],
+            processors=[ProcessorFormatter.remove_processors_meta, _as_fields, _for_people() if for_people else _json],
             foreign_pre_chain=[
                 structlog.stdlib.add_log_level,
                 structlog.stdlib.add_logger_name,
                 structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
                 structlog.stdlib.ExtraAdder(),
-                _as_fields,
             ],
         )
 
 
 def _as_fields(_logger: object, _method: str, event: _Event) -> _Event:
-    """Fields of a prepared line as fields, and nothing that is only meant for a terminal."""
-    event.update(event.pop("line", {}))
+    """The fields of a prepared line; those of others without stacks and secrets, nor what is for a terminal alone."""
+    line = event.pop("engross_line", None)
+    if line is not None:
+        return {**event, **line}
     event.pop("color_message", None)
-    return event
-
-
-def _without_secrets(_logger: object, _method: str, event: _Event) -> _Event:
-    failure = event.pop("exc_info", None)
-    if isinstance(failure, tuple) and isinstance(failure[1], BaseException):
-        event.update(_place_of(failure[1]))
-        record_crash(event.get("trace_id"), failure[1], event.get("logger"))
     event.pop("stack_info", None)
-    event["event"] = redact(str(event["event"]))
-    return event
+    failure = event.pop("exc_info", None)
+    text = str(event["event"])
+    if isinstance(failure, tuple) and isinstance(failure[1], BaseException):
+        record_crash(event.get("trace_id"), failure[1], event.get("logger"))
+        # Below its first line asyncio repeats what the exception says.
+        event.update({"event": text.partition("\n")[0], **_place_of(failure[1])})
+    elif STACK in text:
+        event.update(_of_stack(text, event))
+    without_secrets: _Event = _each_text(redact, orjson.loads(_dumped(event)))
+    return without_secrets
 
 
 def _place_of(failure: BaseException) -> dict[str, str]:
@@ -182,20 +182,69 @@ def _place_of(failure: BaseException) -> dict[str, str]:
         place = place.tb_next
     told = {"error": type(failure).__name__}
     if place is not None:
-        told["at"] = f"{PurePath(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
+        told["at"] = _place(place.tb_frame.f_code.co_filename, place.tb_lineno)
     return told
 
 
-def _json(event: _Event, **_options: Any) -> str:
+def _of_stack(text: str, event: _Event) -> dict[str, str]:
+    """What a line says of a stack that somebody took for a message: uvicorn does when the server cannot begin."""
+    said, _, _ = text.partition(STACK)
+    _, _, last = text.rpartition(STACK)
+    kind = _KIND.search(last)
+    told = {"event": said.partition("\n")[0] or "failed", "error": kind[0].rpartition(".")[2] if kind else "unknown"}
+    frames = _FRAME.findall(last)
+    if frames:
+        told["at"] = _place(*frames[-1])
+    record_stack(event.get("trace_id"), told["error"], text, event.get("logger"))
+    return told
+
+
+def _place(file: str, line: int | str) -> str:
+    return f"{PurePath(file).name}:{line}"
+
+
+def _for_people() -> Callable[..., str]:
+    """Shows what is in a line of JSON, so that nothing can get to a terminal in another way."""
+    render = structlog.dev.ConsoleRenderer()
+
+    def show(logger: object, method: str, event: _Event) -> str:
+        fields = orjson.loads(_as_text(event))
+        # It may not go on where a line of its own would begin. Of other fields structlog escapes the ends of lines.
+        fields["event"] = fields["event"].replace("\n", "\n    ")
+        return str(render(logger, method, fields))
+
+    return show
+
+
+def _json(_logger: object, _method: str, event: _Event) -> str:
     return _as_text({name: event.pop(name) for name in FIRST if name in event} | dict(event)).decode()
 
 
 def _as_text(line: Mapping[str, Any]) -> bytes:
+    text = _dumped(line)
+    # JSON escapes some of what a terminal would obey, but whoever takes a text out of it gets that back.
+    if text.isascii() and b"\\" not in text and b"\x7f" not in text:
+        return text
+    return orjson.dumps(_each_text(visible, orjson.loads(text)))
+
+
+def _dumped(line: Mapping[str, Any]) -> bytes:
     try:
         return orjson.dumps(line, default=str)
     except TypeError:
         # Half a character, or a number or name that JSON does not know.
         return orjson.dumps({_whole(name): _whole(value) for name, value in line.items()})
+
+
+def _each_text(change: Callable[[str], str], value: Any) -> Any:
+    """The same with every text in it changed, however deep it lies; names are texts, too."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {change(name): _each_text(change, one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_each_text(change, one) for one in value]
+    return value
 
 
 def _whole(value: object) -> str:

@@ -1,7 +1,8 @@
 """Text of others on a person's terminal.
 
-What an agent wrote may hold escape sequences that move the cursor, or characters that turn the direction of writing: a
-reviewer would then see something else than what is there. They are shown as what they are instead of being obeyed.
+What an agent wrote, or a stranger asked for, may hold escape sequences that move the cursor, or characters that turn
+the direction of writing: whoever reads an answer or a log would then see something else than what is there. They are
+shown as what they are instead of being obeyed.
 """
 
 from __future__ import annotations
