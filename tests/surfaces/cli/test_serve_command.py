@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from json import dumps
 from pathlib import Path
 
 import httpx2
+import orjson
 import pytest
 
 from engross.domains.documents.samples import NOTE as PLAN
@@ -67,6 +69,28 @@ def test_one_line_serves_an_office_and_says_how_to_reach_it(shell: Shell) -> Non
             "shelf", "add-book", "--title", "Emma", *far[:2], "--token", token(shell, "agent"), "--json"
         ).key == ("PROPOSAL_RECORDED")
         assert run("shelf", "list-books", "--url", office.url, "--json").key == "AUTH_REQUIRED"
+
+
+@pytest.mark.parametrize("said_to", ["nobody", "a full disk"])
+def test_an_office_is_served_also_where_nobody_can_be_told_so(local: Shell, said_to: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    if said_to == "a full disk":
+        os.dup2(os.open("/dev/full", os.O_WRONLY), writing)
+    process = start("serve", *local.there, "--port", "0", stdout=writing)
+    os.close(writing)
+    try:
+        assert process.stderr is not None
+        told = orjson.loads(process.stderr.readline())
+        assert orjson.loads(process.stderr.readline())["level"] == "warning"
+        assert run("shelf", "list-books", "--url", told["url"], "--token", token(local), "--json").code == 0
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 0
+        assert [orjson.loads(line)["level"] for line in errors.splitlines()] == ["info"] * 3
+    finally:
+        process.kill()
+        process.communicate()
 
 
 @pytest.mark.requirement("REP-07")

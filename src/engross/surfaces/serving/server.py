@@ -156,7 +156,11 @@ def serve(
 def _begun(address: Address, told: Callable[[Address], None]) -> None:
     write_line(_log, logging.INFO, {"event": "serving", "url": address.url, "here": address.here})
     spare_what_stays()
-    told(address)
+    try:
+        told(address)
+    except OSError as failure:
+        # A pipe that nobody reads, or a disk that is full: whoever calls is answered all the same.
+        _log.warning("nobody could be told where it is served: %s", type(failure).__name__)
 
 
 def refuse_strangers(settings: Settings, place: Place) -> None:
