@@ -20,6 +20,7 @@ from engross.office import Settings
 from engross.replies import Failed
 from engross.surfaces.client import connect
 from engross.surfaces.serving import serve
+from engross.surfaces.serving.listening import bind_unix
 from tests.bed.offices import shelf
 from tests.bed.rig import rig
 from tests.bed.served import UNLIMITED, NotServed, Served, wait_for
@@ -257,6 +258,14 @@ def test_a_unix_socket_is_for_its_owner_and_goes_with_the_server(serving: Servin
         serving(unix_socket=path)
     assert served.stop() == 0
     assert not path.exists()
+
+
+@pytest.mark.shows_text
+@pytest.mark.parametrize(("letters", "problem"), [(120, "bytes is too long for a socket"), (300, "name too long")])
+def test_a_path_that_is_too_long_for_a_socket_is_said_to_be(tmp_path: Path, letters: int, problem: str) -> None:
+    with pytest.raises(Failed) as refused:
+        bind_unix(tmp_path / ("x" * letters))
+    assert problem in str(refused.value.data)
 
 
 def test_what_is_no_socket_is_left_alone(serving: Serving, tmp_path: Path) -> None:

@@ -36,18 +36,11 @@ def bind(host: str, port: int) -> socket.socket:
 
 def bind_unix(path: Path) -> socket.socket:
     """A Unix socket that only its owner may use."""
-    _remove_leftover(path)
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)
     try:
-        bound.bind(str(path))
-        bound.listen(BACKLOG)
+        _remove_leftover(path)
+        return _bound_at(path)
     except OSError as refusal:
-        bound.close()
-        raise _unusable("unix_socket", os.strerror(refusal.errno or 0) or "it cannot be used") from None
-    finally:
-        os.umask(before)
-    return bound
+        raise _unusable("unix_socket", _why_no_socket(refusal, path)) from None
 
 
 def is_loopback(host: str) -> bool:
@@ -63,6 +56,27 @@ def _addresses(host: str, port: int) -> list[tuple[Any, ...]]:
         socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     )
     return found
+
+
+def _bound_at(path: Path) -> socket.socket:
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        bound.bind(str(path))
+        bound.listen(BACKLOG)
+    except OSError:
+        bound.close()
+        raise
+    finally:
+        os.umask(before)
+    return bound
+
+
+def _why_no_socket(refusal: OSError, path: Path) -> str:
+    if refusal.errno is None:
+        # The system was never asked: there is no room for the path in what it is asked with.
+        return f"a path of {len(os.fsencode(path))} bytes is too long for a socket: Linux takes 107, others fewer"
+    return os.strerror(refusal.errno)
 
 
 def _remove_leftover(path: Path) -> None:
