@@ -50,10 +50,14 @@ class Agent:
         answer: dict[str, Any] = self.ask("tools/call", name=tool, arguments=arguments)["result"]["structuredContent"]
         return answer
 
+    def tell(self, method: str, params: object) -> None:
+        """Something that has no answer."""
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
     def greet(self) -> Agent:
         """Begin."""
         self.ask("initialize", **HELLO)
-        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.tell("notifications/initialized", {})
         return self
 
     def tools(self) -> set[str]:
@@ -136,6 +140,14 @@ def test_it_logs_calls_to_standard_error_if_it_is_asked_to(local: Shell) -> None
     assert (first["level"], second["level"]) == ("info", "warning")
     assert "secret" not in scout.said
     assert silent.said == ""
+
+
+def test_what_a_client_says_wrong_is_no_reason_to_say_anything_to_standard_error(local: Shell) -> None:
+    with agent(local) as scout:
+        for params in ({"requestId": {"a": 1}}, 5):
+            scout.tell("notifications/cancelled", params)
+        scout.call("listBooks")
+    assert scout.said == ""
 
 
 def test_its_calls_are_spans_where_the_settings_say_so(local: Shell, receiver: Receiver) -> None:

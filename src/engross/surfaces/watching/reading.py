@@ -28,8 +28,9 @@ def have_piped_calls_read(daybook: Daybook, settings: Settings, catalogue: Catal
 
         configure_logs(log_level)
         _have_logged(daybook, catalogue)
-    elif settings.otlp is not None:
-        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
+    else:
+        # What nobody takes, Python writes there by itself.
+        logging.getLogger().addHandler(logging.NullHandler())
     _have_traced(daybook, settings, catalogue, by_variables=False)
 
 
