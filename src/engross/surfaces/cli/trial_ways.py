@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from subprocess import PIPE
@@ -11,9 +10,10 @@ from typing import Any, TypeAlias
 
 from engross.calls import DEFAULT_TENANT
 from engross.flows import Catalogue
-from engross.office import Settings
+from engross.office import Office, Settings
 from engross.office.capabilities import catalogue_of, open_office
 from engross.office.door.local import shell_principal
+from engross.office.trials import environment_of_trial
 from engross.replies import structured
 from engross.surfaces.client import Client, EmbeddedPort
 
@@ -52,10 +52,12 @@ def ways_into(settings: Settings, surfaces: Sequence[str]) -> Iterator[dict[str,
 
 
 @contextmanager
-def in_process(settings: Settings) -> Iterator[Call]:
-    """The Python library."""
+def in_process(settings: Settings, arrange: Callable[[Office], object] | None = None) -> Iterator[Call]:
+    """The Python library, at an office in which something may be arranged before the first call."""
     principal = shell_principal(None, "curator", settings.data)
     office = open_office(settings)
+    if arrange is not None:
+        arrange(office)
     with Client(EmbeddedPort(office, DEFAULT_TENANT, principal, "embedded")) as client:
 
         def call(ref: str, arguments: Mapping[str, Any]) -> Answer:
@@ -67,7 +69,7 @@ def in_process(settings: Settings) -> Iterator[Call]:
 
 def _by_command(settings: Settings, ref: str, arguments: Mapping[str, Any]) -> Answer:
     words = ["call", ref, "--json", json.dumps(dict(arguments)), *_place(settings)]
-    done = child.done(words, _environment(settings))
+    done = child.done(words, environment_of_trial(settings))
     try:
         answer: Answer = json.loads(done.stdout)
     except ValueError:
@@ -110,7 +112,7 @@ def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
 @contextmanager
 def _piped(settings: Settings, catalogue: Catalogue) -> Iterator[Call]:
     words = ["mcp", *_place(settings), "--role", "curator"]
-    with child.started(words, _environment(settings), stdin=PIPE) as office:
+    with child.started(words, environment_of_trial(settings), stdin=PIPE) as office:
 
         def call(ref: str, arguments: Mapping[str, Any]) -> Answer | None:
             tool = _tool(catalogue, ref)
@@ -133,7 +135,7 @@ def _piped(settings: Settings, catalogue: Catalogue) -> Iterator[Call]:
 def _served(settings: Settings) -> Iterator[tuple[str, str]]:
     """The office at a port of its own, and its owner's token."""
     words = ["serve", *_place(settings), "--port", "0"]
-    with child.started(words, _environment(settings)) as office:
+    with child.started(words, environment_of_trial(settings)) as office:
         for line in office.back:
             told = line.decode().split()
             if told[:1] == ["REST"]:
@@ -146,10 +148,6 @@ def _served(settings: Settings) -> Iterator[tuple[str, str]]:
 def _place(settings: Settings) -> list[str]:
     files = [word for file in settings.capabilities for word in ("--capability", str(file))]
     return ["--data", str(settings.data), *files]
-
-
-def _environment(settings: Settings) -> dict[str, str]:
-    return os.environ | {"ENGROSS_UPSTREAMS": settings.upstreams}
 
 
 def _message(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
