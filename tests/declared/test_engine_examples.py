@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.bed.offices import EXAMPLES
-from tests.bed.programs import PATIENCE_SECONDS
+from tests.bed.programs import PATIENCE_SECONDS, PROXIES
 from tests.declared.papers import written
 from tests.surfaces.cli.shell import run, start
 
@@ -174,6 +174,7 @@ def test_the_office_that_the_environment_speaks_of_is_left_alone(tmp_path: Path)
         "ENGROSS_PUBLIC_URL": "http://127.0.0.1:1",
         "ENGROSS_READ_ONLY": "true",
         "ENGROSS_MOST_BODY_BYTES": "1",
+        **dict.fromkeys(PROXIES, "http://127.0.0.1:1"),
     }
     done = run("flow", "test", copied("orders", tmp_path), "--json", env=of_that_office)
     assert (done.code, done.json["passed"]) == (0, True), done.json

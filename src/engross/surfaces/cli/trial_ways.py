@@ -78,18 +78,19 @@ def _by_command(settings: Settings, ref: str, arguments: Mapping[str, Any]) -> A
 
 
 def _by_rest(url: str, token: str) -> Call:
-    import httpx2
+    from engross.surfaces.client.straight import straight
 
     def call(ref: str, arguments: Mapping[str, Any]) -> Answer:
         address = f"{url}/v1/{ref.replace('.', '/', 1)}"
-        answer: Answer = httpx2.post(address, json=dict(arguments), headers=_bearer(token), timeout=120).json()
+        with straight(_bearer(token)) as http:
+            answer: Answer = http.post(address, json=dict(arguments)).json()
         return answer
 
     return call
 
 
 def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
-    import httpx2
+    from engross.surfaces.client.straight import straight
 
     def call(ref: str, arguments: Mapping[str, Any]) -> Answer | None:
         tool = _tool(catalogue, ref)
@@ -102,7 +103,8 @@ def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
             "Mcp-Name": tool,
             **_bearer(token),
         }
-        answer = httpx2.post(f"{url}/mcp", json=_message(tool, arguments), headers=headers, timeout=120)
+        with straight(headers) as http:
+            answer = http.post(f"{url}/mcp", json=_message(tool, arguments))
         lines = [line[5:] for line in answer.text.splitlines() if line.startswith("data:")]
         return _result(json.loads(lines[-1] if lines else answer.text))
 
