@@ -17,6 +17,7 @@ from .answering import finish
 from .flow_command import ARGUMENTS, Namespace, namespace_command, outlines_at, refuse_command
 from .looks import markup
 from .printing import say
+from .streams import Untaken
 
 
 class Commands(TyperGroup):
@@ -41,7 +42,7 @@ class Commands(TyperGroup):
         """Run the command. What it was refused with becomes its answer; of a crash only the trace is told."""
         try:
             return super().invoke(ctx)
-        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
+        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError, Untaken):
             raise
         except Coded as refusal:
             answer = reply_of(refusal)
