@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import TypedDict
 
 PATIENCE_SECONDS = 30
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+"""The variables by which programs are told to go by a proxy."""
 
 
 class Unavailable(Exception):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -13,11 +15,13 @@ from typing import Any
 import pytest
 
 from tests.bed.offices import EXAMPLES
+from tests.bed.programs import PATIENCE_SECONDS, PROXIES
 from tests.declared.papers import written
-from tests.surfaces.cli.shell import run
+from tests.surfaces.cli.shell import run, start
 
 DOCUMENTS = ("forecast", "stock", "orders")
 PORT = "8077"
+BY_A_PROCESS = ("cli", "rest", "mcp-http", "mcp-stdio")
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +133,67 @@ def test_recording_that_fails_keeps_what_was_there(tmp_path: Path) -> None:
     assert (tmp_path / "stock.upstreams.json").read_bytes() == before
 
 
-BY_A_PROCESS = ("cli", "rest", "mcp-http", "mcp-stdio")
+@pytest.mark.parametrize("told", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_recording_that_is_interrupted_keeps_what_was_there(told: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(PATIENCE_SECONDS)
+        file = copied("forecast", tmp_path, str(silent.getsockname()[1]))
+        before = (tmp_path / "forecast.upstreams.json").read_bytes()
+        with start("flow", "test", file, "--record", env={"ENGROSS_PRIVATE_HOSTS": "127.0.0.1"}) as recording:
+            asked, _ = silent.accept()
+            recording.send_signal(getattr(signal, told))
+            recording.communicate(timeout=PATIENCE_SECONDS)
+            asked.close()
+    assert recording.returncode != 0
+    assert {path.name for path in tmp_path.iterdir()} == {"forecast.yaml", "forecast.upstreams.json"}
+    assert (tmp_path / "forecast.upstreams.json").read_bytes() == before
+
+
+def test_what_a_new_recording_has_not_is_gone_from_the_old_one(there: str, tmp_path: Path) -> None:
+    file = copied("forecast", tmp_path, there)
+    recording = tmp_path / "forecast.upstreams.json"
+    before = json.loads(recording.read_text())
+    stale = {"request": {"method": "GET", "url": "http://stale.example"}, "response": {"status": 200, "headers": {}}}
+    recording.write_text(json.dumps({**before, "exchanges": [*before["exchanges"], stale]}))
+    done = run("flow", "test", file, "--record", "--surface", "python", env={"ENGROSS_PRIVATE_HOSTS": "127.0.0.1"})
+    assert done.code == 0, done
+    assert json.loads(recording.read_text()) == before
+
+
+def test_a_recording_that_cannot_be_written_is_refused(there: str, tmp_path: Path) -> None:
+    file = copied("forecast", tmp_path, there, recording=False)
+    (tmp_path / "forecast.upstreams.json").mkdir()
+    done = run("flow", "test", file, "--record", "--surface", "python", env={"ENGROSS_PRIVATE_HOSTS": "127.0.0.1"})
+    assert (done.code, "Traceback" in done.err) == (2, False)
+    assert "forecast.upstreams.json" in done.err
+
+
+def test_the_office_that_the_environment_speaks_of_is_left_alone(tmp_path: Path) -> None:
+    of_that_office = {
+        "ENGROSS_STORE": "postgresql://nobody@127.0.0.1:1/nothing",
+        "ENGROSS_PUBLIC_URL": "http://127.0.0.1:1",
+        "ENGROSS_READ_ONLY": "true",
+        "ENGROSS_MOST_BODY_BYTES": "1",
+        **dict.fromkeys(PROXIES, "http://127.0.0.1:1"),
+    }
+    done = run("flow", "test", copied("orders", tmp_path), "--json", env=of_that_office)
+    assert (done.code, done.json["passed"]) == (0, True), done.json
+
+
+def test_what_documents_go_by_holds_in_a_trial_too(tmp_path: Path) -> None:
+    file = copied("orders", tmp_path)
+    text = (
+        file.read_text()
+        .replace('location: "file:///./secrets/orders.yaml", ', "")
+        .replace("DESK_KEY: desk", "DESK_KEY: A_KEY")
+    )
+    # The name of a domain may be taken where the office does without the domain.
+    for place in (" orders:\n      display", "orders.place-order", "orders.get-order"):
+        text = text.replace(place, place.replace("orders", "memory"))
+    file.write_text(text)
+    words = ["flow", "test", file, "--surface", "python", "--surface", "cli", "--json"]
+    done = run(*words, env={"A_KEY": "a-key", "ENGROSS_DOMAINS": "documents"})
+    assert (done.code, done.json.get("passed")) == (0, True), done.json
 
 
 @pytest.mark.parametrize("surface", BY_A_PROCESS)

@@ -74,6 +74,7 @@ def test_a_folder_that_is_not_there_holds_none(tmp_path: Path) -> None:
 UNUSABLE = {
     "a mistake in its syntax": ("def", 1),
     "an exception": ("x = 1\n\nraise ValueError('no')", 3),
+    "what is no Exception": ("raise BaseException('no')", 1),
     "an exit": ("import sys\nsys.exit(3)", 2),
     "a missing library": ("import nothing_of_this_name", 1),
     "an unsound definition": ("from engross import Aggregate\nAggregate('No Good', 'x')", 2),
@@ -125,6 +126,20 @@ def test_files_may_offer_what_a_library_defines(tmp_path: Path, monkeypatch: pyt
 def test_what_a_file_prints_does_not_reach_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     load_capabilities([written(tmp_path, "chatty", "print('hello')\n" + LOOK.format(name="one"))], tmp_path)
     assert capsys.readouterr().out == ""
+
+
+def test_a_file_that_closes_its_output_leaves_us_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    closing = "import sys\nsys.stdout.reconfigure(errors='replace')\nsys.stdout.close()\n"
+    load_capabilities([written(tmp_path, "closing", closing + LOOK.format(name="one"))], tmp_path)
+    print("still here", file=sys.stderr)
+    assert capsys.readouterr().err == "still here\n"
+
+
+def test_an_interruption_while_a_file_is_run_is_one(tmp_path: Path) -> None:
+    file = written(tmp_path, "slow", "raise KeyboardInterrupt")
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            load_capabilities([file], tmp_path)
 
 
 def test_a_file_is_run_once_until_it_changes(tmp_path: Path) -> None:

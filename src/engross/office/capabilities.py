@@ -184,12 +184,27 @@ def _run(file: Path, name: str) -> ModuleType:
     sys.modules[name] = module
     try:
         # Standard output may be somebody's protocol.
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(_Aside()):
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         del sys.modules[name]
+        if isinstance(error, KeyboardInterrupt):
+            raise
         raise _unusable(file, _told(error), **_place(error, file)) from error
     return module
+
+
+class _Aside:
+    """Standard error in place of standard output. A file that closes it leaves us something to speak with."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(text)
+
+    def close(self) -> None:
+        pass
 
 
 def _told(error: BaseException) -> str:

@@ -184,7 +184,7 @@ class Settings:
 
 def unknown_variables() -> list[str]:
     """The variables of the environment that are called like settings, and are none."""
-    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in _known_variables())
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known_variables())
 
 
 def required(settings: Settings, name: str, because: str) -> str | None:
@@ -235,7 +235,8 @@ def _files(name: str, value: Any) -> tuple[Path, ...]:
     return tuple(map(Path, given))
 
 
-def _known_variables() -> list[str]:
+def known_variables() -> list[str]:
+    """The variables of the environment that mean something here."""
     return [TOKEN_VARIABLE, *(PREFIX + field.name.upper() for field in fields(Settings))]
 
 
@@ -254,7 +255,7 @@ def _nearest_variables(variable: str) -> list[str]:
         return name.removeprefix(PREFIX).replace("_", "").casefold()
 
     slips = len(letters(variable)) // LETTERS_PER_SLIP
-    return [name for name in _known_variables() if OSA.distance(letters(variable), letters(name)) <= slips]
+    return [name for name in known_variables() if OSA.distance(letters(variable), letters(name)) <= slips]
 
 
 def _invalid(name: str, **more: Any) -> Failed:

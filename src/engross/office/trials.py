@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from engross.flows import Example
 
 from .capabilities import load_capabilities
-from .settings import Settings
+from .office import Office
+from .settings import PREFIX, Settings, known_variables
 
+OF_DOCUMENTS = ("domains", "private_hosts")
+"""The settings of an operator that decide what a document may name and whom it may call."""
+_NO_SPANS = {"OTEL_SDK_DISABLED": "true"}
 NOT_SAID = object()
 """The answer of an example that does not say what is answered."""
 
@@ -28,6 +34,23 @@ class Trial(NamedTuple):
     def title(self) -> str:
         """What it shows."""
         return self.example.title
+
+
+def settings_of_trial(folder: Path, capabilities: Iterable[Path]) -> Settings:
+    """The settings of an office wholly of its own: of the operator's it has only those that documents go by.
+
+    Otherwise what examples write would be on the record of the office that the environment speaks of.
+    """
+    operators = Settings.from_environment()
+    kept = {name: getattr(operators, name) for name in OF_DOCUMENTS}
+    return Settings(data=folder, capabilities=tuple(capabilities), upstreams="recorded", **kept)
+
+
+def environment_of_trial(settings: Settings) -> dict[str, str]:
+    """The same for another process: this environment, with what the settings of a trial say in place of all others."""
+    told = {name: getattr(settings, name) for name in ("upstreams", *OF_DOCUMENTS)}
+    others = {name: value for name, value in os.environ.items() if name not in known_variables()}
+    return others | _NO_SPANS | {PREFIX + name.upper(): one for name, one in told.items() if one is not None}
 
 
 def trials(file: Path, settings: Settings) -> Iterator[Trial]:
@@ -49,6 +72,14 @@ def recording_beside(file: Path) -> Path:
     from engross.declared.outbound.upstreams import recording_of
 
     return recording_of(file)
+
+
+def record_into(recording: Path, file: Path, office: Office) -> None:
+    """Have the upstreams of a document recorded in another file than the one beside it."""
+    for aggregate in office.catalogue.present:
+        engine = getattr(aggregate, "engine", None)
+        if engine is not None and engine.document.file == file:
+            engine.ways = replace(engine.ways, recording=recording)
 
 
 def traced() -> AbstractContextManager[list[dict[str, Any]]]:

@@ -20,6 +20,7 @@ import pytest
 from engross import __version__
 from engross.replies import codes, reply
 from engross.replies.envelopes import REPLY_JSON, neutral
+from tests.bed.programs import PROXIES
 from tests.bed.served import Served
 from tests.surfaces.cli.shell import Done, run, spawn
 from tests.surfaces.conftest import Serving
@@ -352,6 +353,23 @@ def test_tls_is_fine_as_long_as_the_certificate_lasts(served: Served, tmp_path: 
         done, checks = visited(url, "--token", served.owner, env={"SSL_CERT_FILE": str(file)})
     assert (done.code, checks["way"]) == (0, status)
     assert said(done, "way")["what"].startswith("TLS")
+
+
+@pytest.mark.parametrize("spoken", ["http", "https"])
+def test_the_token_goes_to_this_address_alone_whatever_proxies_the_environment_names(
+    served: Served, tmp_path: Path, spoken: str
+) -> None:
+    file = certificate(tmp_path, days=90)
+    heard: list[bytes] = []
+
+    def passed_by(method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
+        heard.append(path.encode())
+        return page()
+
+    with answering(passed_by) as proxy, before(served, tls=file if spoken == "https" else None) as url:
+        named = {**dict.fromkeys(PROXIES, proxy), "SSL_CERT_FILE": str(file)}
+        ended = [spawn(word, "--url", url, "--token", served.owner, env=named) for word in ("doctor", "facts")]
+    assert ([done.returncode for done in ended], heard) == ([0, 0], [])
 
 
 def test_plain_http_to_another_machine_is_a_warning(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

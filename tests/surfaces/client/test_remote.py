@@ -20,6 +20,7 @@ from engross.replies import Failed, codes
 from engross.surfaces.client import Client, connect, remote
 from engross.surfaces.serving.wire import Patience
 from tests.bed.offices import shelf
+from tests.bed.programs import PROXIES
 from tests.bed.served import Served, wait_for
 
 REPLY = b"application/vnd.engross.reply+json"
@@ -187,6 +188,15 @@ def test_a_token_may_have_the_white_space_of_its_file_around_it(
 def test_a_token_is_not_shown_with_the_client(served: Served) -> None:
     with connect(served.url, token=served.owner) as client:
         assert served.owner not in repr(client) + repr(client._port) + repr(vars(client._port))
+
+
+def test_a_token_goes_straight_to_the_office_whatever_proxies_the_environment_names(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in PROXIES:
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    with connect(served.url, token=served.owner) as client:
+        assert client.record.who_am_i().ok
 
 
 def test_the_token_says_who_calls(served: Served) -> None:

@@ -99,9 +99,9 @@ def facts(
                 finish(page, json=json, show=_show_facts)
             elif page.data["facts"]:
                 print_json(page, in_one_line=True)
-            found = found or bool(page.data["facts"])
             if json and not follow:
                 break
+            found = found or bool(page.data["facts"])
     if not (found or json):
         say("no facts")
 

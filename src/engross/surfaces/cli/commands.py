@@ -10,13 +10,18 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from engross import __version__
-from engross.replies import Coded, Trace, record_crash, reply_of
+from engross.replies import Coded, Failed, Trace, codes, record_crash, reply_of
 
 from . import calls, doc, doctor, files, flow, memory, model, proposals, running, tokens, upkeep, why
 from .answering import finish
 from .flow_command import ARGUMENTS, Namespace, namespace_command, outlines_at, refuse_command
 from .looks import markup
+from .place import scanned
 from .printing import say
+from .streams import Untaken
+
+MISREAD = (LookupError, TypeError, ValueError, AttributeError)
+"""What reading an answer comes to that is not what it seems."""
 
 
 class Commands(TyperGroup):
@@ -41,15 +46,25 @@ class Commands(TyperGroup):
         """Run the command. What it was refused with becomes its answer; of a crash only the trace is told."""
         try:
             return super().invoke(ctx)
-        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError):
+        except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError, Untaken):
             raise
         except Coded as refusal:
             answer = reply_of(refusal)
         except Exception as crash:
             trace = Trace.new()
             record_crash(trace.trace_id, crash, "cli")
-            answer = reply_of(crash).traced(trace, "cli")
+            answer = reply_of(_behind(crash, ctx.meta[ARGUMENTS])).traced(trace, "cli")
         finish(answer, json=_wants_json(ctx.meta[ARGUMENTS]))
+
+
+def _behind(crash: Exception, arguments: Sequence[str]) -> Exception:
+    """What a crash comes from: where somebody else answered, from an answer that holds other things than it should."""
+    if scanned(arguments).url is None or not isinstance(crash, MISREAD):
+        return crash
+    from engross.surfaces.client.unheard import WHERE_OFFICES_ARE
+
+    told = {"problem": "what answered is no office", "hint": WHERE_OFFICES_ARE, "outcome": "unknown"}
+    return Failed(codes.OFFICE_UNREACHABLE, data=told)
 
 
 def _wants_json(arguments: Sequence[str]) -> bool:

@@ -16,9 +16,23 @@ def main() -> None:
 
         run(sys.argv[2:])
     else:
-        from .commands import app
+        _run_a_command()
 
-        for stream in (sys.stdout, sys.stderr):
-            # A terminal that cannot show a character should show which one it was.
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-        app(prog_name="engross")
+
+def _run_a_command() -> None:
+    from .streams import UNTAKEN, Untaken, take_streams
+
+    # How help looks depends on the streams, and is settled when the commands are read.
+    take_streams()
+    from .commands import app
+
+    try:
+        try:
+            app(prog_name="engross")
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        sys.exit(1)
+    except Untaken as untaken:
+        print(f"standard output cannot be written: {untaken.strerror}. What was done is done.", file=sys.stderr)
+        sys.exit(UNTAKEN)

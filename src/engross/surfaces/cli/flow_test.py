@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,17 +72,17 @@ def try_out(
 
 def _tried(file: Path, others: list[Path], surfaces: tuple[str, ...], *, record: bool) -> Iterator[dict[str, Any]]:
     """What came of each example on each surface."""
-    from engross.office.trials import trials
+    from engross.office.trials import settings_of_trial, trials
 
     from .trial_ways import ways_into
 
     with TemporaryDirectory() as folder:
-        chosen = Settings.from_environment(data=Path(folder) / "office", capabilities=[*others, file], upstreams=None)
-        examples = list(trials(file, _with(chosen, "recorded")))
-        if record and (failed := _unrecorded(file, _with(chosen, "record"), examples)):
+        settings = settings_of_trial(Path(folder) / "office", [*others, file])
+        examples = list(trials(file, settings))
+        if record and (failed := _unrecorded(file, replace(settings, upstreams="record"), examples)):
             yield from failed
             return
-        with ways_into(_with(chosen, "recorded"), surfaces if examples else ()) as ways:
+        with ways_into(settings, surfaces if examples else ()) as ways:
             for trial in examples:
                 first: Mapping[str, Any] | None = None
                 for surface, call in ways.items():
@@ -93,26 +95,26 @@ def _tried(file: Path, others: list[Path], surfaces: tuple[str, ...], *, record:
 
 
 def _unrecorded(file: Path, settings: Settings, examples: list[Trial]) -> list[dict[str, Any]]:
-    """Make all calls, and keep what is answered. If an example does not come out, what was kept before stays.
+    """Make all calls, and keep what is answered. Unless every example comes out, what was kept before stays.
 
     Then this is what came of all of them: against a recording they would only say that something is missing there.
     """
-    from engross.office.trials import recording_beside
+    from engross.office.trials import record_into, recording_beside
 
+    from .handing_out import put, refusing
     from .trial_ways import in_process
 
-    recording = recording_beside(file)
-    before = recording.read_bytes() if recording.exists() else None
-    recording.unlink(missing_ok=True)
-    with in_process(settings) as call:
+    recording, made = recording_beside(file), settings.data.with_name("recording")
+    with in_process(settings, partial(record_into, made, file)) as call:
         told = [_told(file, trial, "python", *_outcome(trial, call)) for trial in examples]
-    if all(one["passed"] for one in told):
-        return []
-    if before is None:
-        recording.unlink(missing_ok=True)
-    else:
-        recording.write_bytes(before)
-    return told
+    if not all(one["passed"] for one in told):
+        return told
+    with refusing(recording, "--record"):
+        if made.exists():
+            put(recording, [made.read_bytes()])
+        else:
+            recording.unlink(missing_ok=True)
+    return []
 
 
 def _outcome(trial: Trial, call: Call) -> tuple[Mapping[str, Any] | None, list[str]]:
@@ -161,12 +163,6 @@ def _told(
         "passed": not problems,
         "problems": problems,
     }
-
-
-def _with(settings: Settings, upstreams: str) -> Settings:
-    from dataclasses import replace
-
-    return replace(settings, upstreams=upstreams)
 
 
 def _show(answer: Reply) -> None:

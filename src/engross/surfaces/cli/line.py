@@ -17,6 +17,7 @@ import orjson
 
 from engross.replies import Reply, received
 from engross.replies.envelopes import REPLY_JSON
+from engross.surfaces.client.straight import straight
 from engross.surfaces.client.unheard import Unheard, unheard
 
 CONNECT_SECONDS = 5.0
@@ -70,7 +71,7 @@ class Line:
         self.url = url.rstrip("/")
         held = {"Authorization": f"Bearer {token}"} if token else {}
         patience = httpx2.Timeout(PATIENCE_SECONDS, connect=CONNECT_SECONDS)
-        self._http = httpx2.Client(headers={"Accept-Encoding": "identity", **held}, timeout=patience)
+        self._http = straight({"Accept-Encoding": "identity", **held}, timeout=patience)
 
     def ask(self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None) -> Heard:
         """What comes back to one question; Unheard when nothing does."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -65,7 +66,8 @@ def create(
             answer = _handed_over(client, answer, file)
         elif hint := _hint(answer, place.role, roles):
             answer = _in_its_trace(reply(answer.code, answer.params, {**answer.data, "hint": hint}), answer)
-    finish(answer, json=json, show=_show_token)
+        with nullcontext() if file is not None or not answer.ok else _revoked_if_lost(client, answer):
+            finish(answer, json=json, show=_show_token)
 
 
 @app.command("list")
@@ -114,6 +116,19 @@ def _handed_over(client: Client, answer: Reply, file: NewFile | None) -> Reply:
     return answer
 
 
+@contextmanager
+def _revoked_if_lost(client: Client, answer: Reply) -> Iterator[None]:
+    """Nobody has the text of a token that could not be printed."""
+    try:
+        yield
+    except OSError:
+        token_id = answer.data["token"]["id"]
+        revoked = client.call("door.revoke-token", {"token_id": token_id})
+        what = "is revoked" if revoked.ok else f"is to be revoked: engross token revoke {token_id}"
+        say(f"nobody has the text of the token {token_id}, so it {what}", style="red", stream=sys.stderr)
+        raise
+
+
 def _hint(answer: Reply, role: str | None, roles: list[str] | None) -> str | None:
     """What was probably meant by somebody who was refused."""
     if answer.code == codes.CALL_DENIED and role and not roles:
@@ -132,6 +147,7 @@ def _in_its_trace(told: Reply, answer: Reply) -> Reply:
 def _show_token(answer: Reply) -> None:
     if "text" in answer.data:
         say(answer.data["text"])
+        sys.stdout.flush()
     print_fields(answer.data["token"], stream=sys.stderr)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from subprocess import PIPE
@@ -11,9 +10,10 @@ from typing import Any, TypeAlias
 
 from engross.calls import DEFAULT_TENANT
 from engross.flows import Catalogue
-from engross.office import Settings
+from engross.office import Office, Settings
 from engross.office.capabilities import catalogue_of, open_office
 from engross.office.door.local import shell_principal
+from engross.office.trials import environment_of_trial
 from engross.replies import structured
 from engross.surfaces.client import Client, EmbeddedPort
 
@@ -52,10 +52,12 @@ def ways_into(settings: Settings, surfaces: Sequence[str]) -> Iterator[dict[str,
 
 
 @contextmanager
-def in_process(settings: Settings) -> Iterator[Call]:
-    """The Python library."""
+def in_process(settings: Settings, arrange: Callable[[Office], object] | None = None) -> Iterator[Call]:
+    """The Python library, at an office in which something may be arranged before the first call."""
     principal = shell_principal(None, "curator", settings.data)
     office = open_office(settings)
+    if arrange is not None:
+        arrange(office)
     with Client(EmbeddedPort(office, DEFAULT_TENANT, principal, "embedded")) as client:
 
         def call(ref: str, arguments: Mapping[str, Any]) -> Answer:
@@ -67,7 +69,7 @@ def in_process(settings: Settings) -> Iterator[Call]:
 
 def _by_command(settings: Settings, ref: str, arguments: Mapping[str, Any]) -> Answer:
     words = ["call", ref, "--json", json.dumps(dict(arguments)), *_place(settings)]
-    done = child.done(words, _environment(settings))
+    done = child.done(words, environment_of_trial(settings))
     try:
         answer: Answer = json.loads(done.stdout)
     except ValueError:
@@ -76,18 +78,19 @@ def _by_command(settings: Settings, ref: str, arguments: Mapping[str, Any]) -> A
 
 
 def _by_rest(url: str, token: str) -> Call:
-    import httpx2
+    from engross.surfaces.client.straight import straight
 
     def call(ref: str, arguments: Mapping[str, Any]) -> Answer:
         address = f"{url}/v1/{ref.replace('.', '/', 1)}"
-        answer: Answer = httpx2.post(address, json=dict(arguments), headers=_bearer(token), timeout=120).json()
+        with straight(_bearer(token)) as http:
+            answer: Answer = http.post(address, json=dict(arguments)).json()
         return answer
 
     return call
 
 
 def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
-    import httpx2
+    from engross.surfaces.client.straight import straight
 
     def call(ref: str, arguments: Mapping[str, Any]) -> Answer | None:
         tool = _tool(catalogue, ref)
@@ -100,7 +103,8 @@ def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
             "Mcp-Name": tool,
             **_bearer(token),
         }
-        answer = httpx2.post(f"{url}/mcp", json=_message(tool, arguments), headers=headers, timeout=120)
+        with straight(headers) as http:
+            answer = http.post(f"{url}/mcp", json=_message(tool, arguments))
         lines = [line[5:] for line in answer.text.splitlines() if line.startswith("data:")]
         return _result(json.loads(lines[-1] if lines else answer.text))
 
@@ -110,7 +114,7 @@ def _by_mcp(url: str, token: str, catalogue: Catalogue) -> Call:
 @contextmanager
 def _piped(settings: Settings, catalogue: Catalogue) -> Iterator[Call]:
     words = ["mcp", *_place(settings), "--role", "curator"]
-    with child.started(words, _environment(settings), stdin=PIPE) as office:
+    with child.started(words, environment_of_trial(settings), stdin=PIPE) as office:
 
         def call(ref: str, arguments: Mapping[str, Any]) -> Answer | None:
             tool = _tool(catalogue, ref)
@@ -133,7 +137,7 @@ def _piped(settings: Settings, catalogue: Catalogue) -> Iterator[Call]:
 def _served(settings: Settings) -> Iterator[tuple[str, str]]:
     """The office at a port of its own, and its owner's token."""
     words = ["serve", *_place(settings), "--port", "0"]
-    with child.started(words, _environment(settings)) as office:
+    with child.started(words, environment_of_trial(settings)) as office:
         for line in office.back:
             told = line.decode().split()
             if told[:1] == ["REST"]:
@@ -146,10 +150,6 @@ def _served(settings: Settings) -> Iterator[tuple[str, str]]:
 def _place(settings: Settings) -> list[str]:
     files = [word for file in settings.capabilities for word in ("--capability", str(file))]
     return ["--data", str(settings.data), *files]
-
-
-def _environment(settings: Settings) -> dict[str, str]:
-    return os.environ | {"ENGROSS_UPSTREAMS": settings.upstreams}
 
 
 def _message(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from .content import Upload, opened, pieces
 from .described import outlines_in
 from .options import Options
 from .outline import Outline
+from .straight import straight
 from .unheard import WHERE_OFFICES_ARE, unheard
 
 CONNECT_SECONDS = 5.0
@@ -63,7 +64,7 @@ class RemotePort:
         self._is_refused = token is not None and not (token.isascii() and token.isprintable())
         told = {"Authorization": f"Bearer {token}"} if token and not self._is_refused else {}
         limits = httpx2.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=IDLE_SECONDS)
-        self._http = httpx2.Client(headers=told, limits=limits)
+        self._http = straight(told, limits=limits)
 
     def __repr__(self) -> str:
         return f"<RemotePort {self.url}>"
