@@ -109,7 +109,8 @@ class Uploads:
         rehearsed = await self._desk.call(caller, KEEP, told, "rest", dry_run=True, **asked.trace)
         if not rehearsed.ok:
             return rehearsed
-        options = {**options, **asked.trace, "traceparent": rehearsed.traceparent}
+        # One upload counts once, however often the flow is asked about it.
+        options = {**options, **asked.trace, "traceparent": rehearsed.traceparent, "is_counted": False}
         return await self._taken_in(caller, asked, receive, file, options)
 
     async def _taken_in(
