@@ -9,12 +9,14 @@ import typer
 from typer.core import TyperGroup
 
 from engross import __version__
+from engross.flows import nearest
 from engross.replies import Coded, Trace, record_crash, reply_of
 
 from . import calls, doc, doctor, files, flow, memory, model, proposals, running, tokens, upkeep, why
 from .answering import finish
 from .flow_command import ARGUMENTS, namespace_command, outlines_at, refuse_command
 from .looks import markup
+from .place import scanned
 from .printing import say
 
 
@@ -33,7 +35,11 @@ class Commands(TyperGroup):
             return found
         namespaces = {outline.namespace for outline in outlines_at(ctx).values()}
         if cmd_name not in namespaces:
-            refuse_command(ctx, cmd_name, [*self.list_commands(ctx), *namespaces])
+            known = [*self.list_commands(ctx), *namespaces]
+            if not nearest(cmd_name, known):
+                # Its aggregates may be those of an office that lies in another folder.
+                scanned(ctx.meta[ARGUMENTS]).require_office()
+            refuse_command(ctx, cmd_name, known)
         return namespace_command(cmd_name)
 
     def invoke(self, ctx: Any) -> Any:
