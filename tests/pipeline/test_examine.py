@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
 import orjson
-import pytest
 from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described
