@@ -9,7 +9,6 @@ from __future__ import annotations
 import cProfile
 import pstats
 from collections import Counter
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -74,11 +73,11 @@ def by_room(stats: pstats.Stats) -> Counter[str]:
 
 
 def _room(file: str) -> str:
-    parts = Path(file).parts
-    if "engross" in parts:
-        room = parts[parts.index("engross") + 1]
+    _, is_ours, place = file.rpartition("/src/engross/")
+    if is_ours:
+        room = place.partition("/")[0]
         return room if room in ROOMS else "store"
-    return "the domain" if "bench" in parts else "libraries"
+    return "the domain" if "/bench/" in file else "libraries"
 
 
 if __name__ == "__main__":

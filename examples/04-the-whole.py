@@ -8,7 +8,7 @@ words that start a job. Examples on every flow, which are run as tests.
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NotRequired
@@ -64,6 +64,8 @@ Title = Annotated[str, Described("Its title.", minLength=1, maxLength=200)]
 Author = Annotated[str, Described("Who wrote it.", minLength=1, maxLength=100)]
 Notes = Annotated[str | None, Described("Anything worth knowing; null takes the notes away.", maxLength=100_000)]
 
+ExpectedVersion = Annotated[int, Described("Only if the book still has this version.", minimum=1)]
+
 
 class AddBook(TypedDict):
     """A new book."""
@@ -80,7 +82,14 @@ class ChangeBook(TypedDict):
     title: NotRequired[Title]
     author: NotRequired[Author]
     notes: NotRequired[Notes]
-    expected_version: NotRequired[Annotated[int, Described("Only if the book still has this version.", minimum=1)]]
+    expected_version: NotRequired[ExpectedVersion]
+
+
+class RemoveBook(TypedDict):
+    """A book that is to go."""
+
+    id: BookId
+    expected_version: NotRequired[ExpectedVersion]
 
 
 class OneBook(TypedDict):
@@ -112,6 +121,7 @@ A_BOOK: tuple[str, dict[str, object]] = ("shelf.add-book", {"title": "Dune", "au
 
 @shelf.record(
     effect="create",
+    state_at="book.version",
     examples=[
         Example("A book and its author", {"title": "Dune", "author": "Frank Herbert"}, reply="CREATED"),
         Example("The same title again", {"title": "dune"}, given=(A_BOOK,), reply="DUPLICATE_NAME"),
@@ -156,6 +166,7 @@ add_book.suggest(next_steps, inline=True)
 @shelf.record(
     effect="update",
     tier=1,
+    state_at="book.version",
     semantics=Semantics(destructive=True),
     examples=[
         Example(
@@ -195,9 +206,10 @@ def change_book(unit: Unit, arguments: ChangeBook) -> Mapping[str, Any]:
         Example("No such book", {"id": "book_x"}, reply="RECORD_NOT_FOUND"),
     ],
 )
-def remove_book(unit: Unit, arguments: OneBook) -> Mapping[str, Any]:
+def remove_book(unit: Unit, arguments: RemoveBook) -> Mapping[str, Any]:
     """Take a book off the shelf."""
     book = find_book(unit, arguments["id"])
+    refuse_outdated(unit, book, arguments.get("expected_version"), SETTABLE)
     unit.append("BookRemoved", book["id"], book["version"], {}, before=book, ends=True)
     return {"removed": book}
 
@@ -244,6 +256,7 @@ def read_lines(reader: Reader, arguments: ImportBooks) -> list[AddBook]:
 @shelf.read(
     inline=True,
     controls=("proposal_id", "as_of"),
+    state_at="book.version",
     examples=[
         Example("A book", {"id": "$0.book.id"}, given=(A_BOOK,)),
         Example("No such book", {"id": "book_x"}, reply="RECORD_NOT_FOUND"),
@@ -368,7 +381,7 @@ def free_titles(unit: Unit, title: str) -> list[str]:
     return [one for one in tried if unit.row(sql, folded=one.casefold()) is None][:3]
 
 
-def refuse_outdated(unit: Unit, book: Mapping[str, Any], expected: int | None, wanted: Mapping[str, Any]) -> None:
+def refuse_outdated(unit: Unit, book: Mapping[str, Any], expected: int | None, wanted: Collection[str]) -> None:
     """Invalid when the caller had another version in mind."""
     if expected is None or expected == book["version"]:
         return

@@ -110,8 +110,8 @@ class Source:
 
 
 def _place(path: str) -> str:
-    parts = Path(path).parts
-    return "/".join(parts[parts.index("engross") + 1 :]) if "engross" in parts else "/".join(parts)
+    """Where a file lies in the package. A checkout may well be called as the package is."""
+    return f"/{Path(path).as_posix()}".rpartition("/engross/")[2].lstrip("/")
 
 
 # --- looking at expressions

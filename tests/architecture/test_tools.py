@@ -42,3 +42,34 @@ def test_the_tools_their_tips_and_what_they_cost(tmp_path: Path) -> None:
 
 BOTH = ("applyChanges", "setContext")
 """They change, and may delete or overwrite."""
+
+
+HINTS = ("readOnly", "destructive", "idempotent", "openWorld")
+READS = (True, False, True, False)
+ADDS = (False, False, False, False)
+OVERWRITES = (False, True, False, False)
+REMOVES = (False, True, True, False)
+MOVES = (False, False, True, False)
+# What the tools of the write pipeline are to promise, whatever their flows say.
+AGREED = {
+    **dict.fromkeys(("getElementTypes", "getRelationshipTypes", "getWriteSchema", "validateWrite"), READS),
+    **dict.fromkeys(("getProposal", "listProposals"), READS),
+    **dict.fromkeys(("createElement", "createRelationship", "createCapability"), ADDS),
+    **dict.fromkeys(("createCapabilityStructure", "addComponentToCapability"), ADDS),
+    "updateElement": OVERWRITES,
+    # A bulk may hold what deletes.
+    "applyChanges": OVERWRITES,
+    **dict.fromkeys(("deleteElement", "deleteRelationship"), REMOVES),
+    **dict.fromkeys(("submitProposal", "withdrawProposal", "rebaseProposal"), MOVES),
+    # Rejecting destroys nothing, but an approval commits, and a hint is about all that a tool may do.
+    "reviewProposal": REMOVES,
+}
+
+
+@pytest.mark.requirement("ARCH-36")
+@pytest.mark.parametrize("name", AGREED)
+def test_a_tool_of_the_write_pipeline_hints_at_what_it_does(tmp_path: Path, name: str) -> None:
+    with connect(tmp_path, architecture()) as office:
+        tool = office.office.catalogue.tool(name)
+        assert tool is not None
+        assert tool.hints == dict(zip(HINTS, AGREED[name], strict=True))

@@ -8,7 +8,7 @@ from types import TracebackType
 
 from engross.flows import Flow
 from engross.office.refusals import own_refusals, usual_codes
-from engross.replies import REGISTRY
+from engross.replies import REGISTRY, codes
 
 CALLS = logging.getLogger("engross.calls")
 
@@ -31,7 +31,8 @@ class Watch(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Look at how a call ended."""
         flow, code = self._flows.get(str(getattr(record, "tool", None))), getattr(record, "code", None)
-        if flow is None or code is None:
+        if flow is None or code in (None, codes.UNKNOWN_OPERATION):
+            # Of a flow that is not there for the caller, the office says so.
             return
         entry = REGISTRY.entry(code)
         if entry.type != "S" and entry.key not in named(flow):

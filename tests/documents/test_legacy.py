@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
+from json import dumps
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from engross.calls import Caller, Principal
+from engross.replies import Failed, codes
 from engross.surfaces.desk import Desk
+from tests.bed.offices import Offices
 from tests.documents.archive import PLAN, Archive, domain, done, envelope
+from tests.surfaces.cli.shell import Shell
 
 SCOUT = Caller(tenant="main", principal=Principal("scout", "agent", frozenset({"agent"})))
 OLD = {"octave_ingest", "octave_create", "octave_amend"}
@@ -28,9 +32,47 @@ def test_they_are_neither_listed_nor_found_before_somebody_names_their_toolset(a
     assert {tool.name for tool in named.tools(SCOUT, "mcp-stdio")} >= OLD
 
 
+@pytest.fixture
+def named(local: Offices) -> Archive:
+    """An office with documents whose operator named the toolset."""
+    return Archive(local, settings={"toolsets": "documents,legacy"})
+
+
+@pytest.mark.requirement("DOC-16")
+def test_without_it_the_library_finds_none_and_calls_none(archive: Archive) -> None:
+    assert not {f"documents.{name.replace('_', '-')}" for name in OLD} & set(archive.clara.outlines())
+    assert not OLD & set(dir(archive.clara.documents))
+    refused = archive.clara.call("documents.octave-create", {"target_path": "plan.oct.md", "content": PLAN})
+    assert (refused.reply_type, refused.message_key) == ("I", "UNKNOWN_OPERATION")
+    assert "octave-create" not in str(refused.data["errors"][0]["suggestions"])
+    assert not archive.file().exists()
+
+
+@pytest.mark.requirement("DOC-16")
+def test_without_it_the_command_line_has_none_and_with_it_all_of_them(tmp_path: Path) -> None:
+    shell = Shell(tmp_path / "office")
+    words = ("documents", "octave-create", "--target-path", "plan.oct.md", "--content", PLAN)
+    call = ("call", "documents.octave-create", "--json", dumps({"target_path": "plan.oct.md", "content": PLAN}))
+    only = {"ENGROSS_DOMAINS": "documents"}
+    named = {**only, "ENGROSS_TOOLSETS": "documents,legacy"}
+    assert shell.run(*words, env=only).code == 2
+    assert (shell.run(*call, env=only).code, shell.run(*call, env=only).key) == (2, "UNKNOWN_OPERATION")
+    assert "octave-create" not in shell.run("flows", env=only).out
+    assert "octave-create" in shell.run("flows", env=named).out
+    assert (shell.run(*call, env=named).code, shell.run(*words, env=named).code) == (0, 0)
+
+
+def test_a_toolset_that_nobody_has_is_refused_when_an_office_opens(local: Offices) -> None:
+    with pytest.raises(Failed) as refused:
+        local.open(toolsets="documents,legaci", domains="documents")
+    assert (refused.value.code, refused.value.params) == (codes.CONFIG_INVALID, {"setting": "toolsets"})
+    assert refused.value.data is not None
+    assert refused.value.data["did_you_mean"] == ["legacy"]
+
+
 @pytest.mark.requirement("DOC-16", "DOC-18")
 def test_each_call_logs_a_warning_and_says_what_to_use_instead(
-    archive: Archive, caplog: pytest.LogCaptureFixture
+    named: Archive, caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: dict[str, dict[str, Any]] = {
         "octave_create": {"target_path": "plan.oct.md", "content": PLAN},
@@ -40,26 +82,26 @@ def test_each_call_logs_a_warning_and_says_what_to_use_instead(
     for name, arguments in calls.items():
         caplog.clear()
         with caplog.at_level(logging.WARNING, "engross.documents"):
-            answer = done(archive.clara.call(f"documents.{name.replace('_', '-')}", arguments))
+            answer = done(named.clara.call(f"documents.{name.replace('_', '-')}", arguments))
         assert [record.name for record in caplog.records].count("engross.documents") == 1
         assert "DEPRECATED_TOOL" in [one["code"] for one in answer.data["warnings"]]
-    assert archive.text() == PLAN.replace("DRAFT", "DONE")
+    assert named.text() == PLAN.replace("DRAFT", "DONE")
 
 
 @pytest.mark.requirement("DOC-16")
-def test_they_do_what_their_successors_do(archive: Archive) -> None:
+def test_they_do_what_their_successors_do(named: Archive) -> None:
     content = PLAN.replace('"1.0"\n', '"1.0"\n  STATUS::active\n')
-    old = done(archive.clara.documents.octave_ingest(content=content, schema="META"))
-    new = done(archive.clara.documents.octave_validate(content=content, schema="META", fix=True))
+    old = done(named.clara.documents.octave_ingest(content=content, schema="META"))
+    new = done(named.clara.documents.octave_validate(content=content, schema="META", fix=True))
     assert old.data["canonical"] == new.data["canonical"]
     assert old.data["validation_status"] == new.data["validation_status"] == "VALIDATED"
-    refused = archive.clara.documents.octave_amend(target_path="no.oct.md", changes={"A": 1})
+    refused = named.clara.documents.octave_amend(target_path="no.oct.md", changes={"A": 1})
     assert envelope(refused)["errors"][0]["code"] == "E_PATH"
 
 
 @pytest.mark.requirement("DOC-16", "DOC-18")
-def test_parameters_that_mean_nothing_any_more_are_taken_and_told(archive: Archive) -> None:
-    answer = done(archive.clara.documents.octave_ingest(content=PLAN, schema="META", tier="STRICT", verbose=True))
+def test_parameters_that_mean_nothing_any_more_are_taken_and_told(named: Archive) -> None:
+    answer = done(named.clara.documents.octave_ingest(content=PLAN, schema="META", tier="STRICT", verbose=True))
     dropped = [one["field"] for one in answer.data["warnings"] if one["code"] == "DROPPED_PARAMETER"]
     assert dropped == ["tier", "verbose"]
 

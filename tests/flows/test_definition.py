@@ -231,6 +231,8 @@ UNFIT_FACETS: list[tuple[str, dict[str, Any]]] = [
     ("read", {"dialect": "klingon"}),
     ("read", {"controls": ("as_off",)}),
     ("read", {"answers": int}),
+    ("read", {"state_at": "book."}),
+    ("record", {"effect": "update", "expects": "base_hash"}),
     ("read", {"tear": 2}),
 ]
 
@@ -239,6 +241,23 @@ UNFIT_FACETS: list[tuple[str, dict[str, Any]]] = [
 def test_facets_that_contradict_are_refused(kind: Any, facets: dict[str, Any]) -> None:
     with pytest.raises(FlowDefinitionError):
         Aggregate("shelf", "Shelf").define(kind, nothing, **facets)
+
+
+def test_a_flow_expects_what_it_says_or_the_version_it_asks_for() -> None:
+    def shape(*names: str) -> dict[str, Any]:
+        return {"type": "object", "properties": {name: {"type": "integer"} for name in names}}
+
+    def expected(*names: str, **facets: Any) -> str | None:
+        return (
+            Aggregate("shelf", "Shelf")
+            .define("record", nothing, effect="update", arguments=shape(*names), **facets)
+            .expects
+        )
+
+    assert expected("id") is None
+    assert expected("id", "expected_version") == "expected_version"
+    assert expected("id", "base_hash") is None
+    assert expected("id", "base_hash", expects="base_hash") == "base_hash"
 
 
 def test_all_complaints_come_at_once() -> None:

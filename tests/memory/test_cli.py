@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from base64 import b64encode
 from pathlib import Path
 
 import orjson
 import pytest
+from pyarrow import parquet  # type: ignore[import-untyped]
 
 from tests.bed.served import Served
 from tests.memory.samples import INVOICE, SAMPLES
@@ -94,12 +96,42 @@ def test_a_narrow_terminal_shows_all_of_an_outcome_and_of_a_name(shell, tmp_path
     assert "…" not in terminal.shown
 
 
-@pytest.mark.parametrize("words", [["no-such-file"], ["."]])
+@pytest.mark.parametrize("words", [["no-such-file"], ["."], []])
 def test_nothing_to_ingest_is_refused(shell, words, tmp_path, monkeypatch):
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.chdir(empty)
     assert shell.run("memory", "ingest", *words).code == 2
+
+
+def test_a_file_is_ingested_by_the_flow_s_own_options_too(shell, papers):
+    key = ("--client-request-id", "the-first-letter")
+    tried = shell.run("memory", "ingest", papers / "a.txt", "--dry-run", "--json")
+    assert [one["reply"]["message_key"] for one in lines(tried.out)] == ["VALIDATION_DONE"]
+    for replayed in (False, True):
+        (one,) = lines(shell.run("memory", "ingest", papers / "a.txt", *key, "--json").out)
+        assert (one["reply"]["message_key"], one["idempotent_replay"]) == ("CREATED", replayed)
+    (one,) = lines(shell.run("memory", "ingest", papers / "plan.md", "--commit-mode", "proposal", "--json").out)
+    assert one["reply"]["message_key"] == "PROPOSAL_RECORDED"
+    by_content = ("--file-content", b64encode(b"Jane Roe lives in Bonn.").decode(), "--mime-type", "text/plain")
+    made = shell.run("memory", "ingest", *by_content, "--no-interpret", "--json")
+    assert (made.code, made.key, made.json["interpretation"]) == (0, "CREATED", None)
+
+
+@pytest.mark.parametrize(
+    "words", [["--file-content", "YQ=="], ["--content-hash", "0" * 64], ["--client-request-id", "one-for-all"]]
+)
+def test_what_cannot_be_said_of_these_files_is_refused(shell, papers, words):
+    refused = shell.run("memory", "ingest", papers, *words)
+    assert (refused.code, words[0] in refused.err) == (2, True)
+    assert not shell.folder.exists()
+
+
+def test_a_large_file_is_not_uploaded_to_be_tried_out(shell, tmp_path):
+    large = tmp_path / "large.txt"
+    large.write_bytes(b"x" * 2_000_001)
+    assert shell.run("memory", "ingest", large, "--dry-run").code == 2
+    assert [path for path in (shell.folder / "blobs").rglob("*") if path.is_file()] == []
 
 
 def test_files_can_be_kept_without_being_read(shell, papers):
@@ -163,7 +195,6 @@ def test_export_writes_a_file_a_folder_or_standard_output(shell, papers, tmp_pat
     assert mirror.read_text().startswith("# Memory")
     rows = list(csv.DictReader(io.StringIO(shell.run("memory", "export", "--format", "csv", "--table", "records").out)))
     assert {row["name"] for row in rows} == {"a.txt", "plan.md", "jane.vcf", "receipt.txt"}
-    parquet = pytest.importorskip("pyarrow.parquet")
     told = shell.run("memory", "export", "--format", "parquet", "-o", tmp_path / "tables", "--json")
     assert orjson.loads(told.out)["files"] == 1
     assert parquet.read_table(tmp_path / "tables" / "facts-00001.parquet").num_rows > 5

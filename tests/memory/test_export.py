@@ -9,6 +9,7 @@ from base64 import b64decode
 from typing import Any
 
 import pytest
+from pyarrow import parquet  # type: ignore[import-untyped]
 
 from engross.domains.memory.exports.tables import TABLES
 from tests.memory.kept import Library, done, ingest
@@ -103,7 +104,6 @@ def test_tables_have_their_columns_and_pages_fit_together(full, table):
 @pytest.mark.requirement("ECO-07")
 @pytest.mark.parametrize("table", TABLES)
 def test_parquet_holds_what_csv_holds(full, table):
-    parquet = pytest.importorskip("pyarrow.parquet")
     (page,) = pages(full, format="parquet", table=table)
     found = parquet.read_table(io.BytesIO(b64decode(page["content_base64"])))
     assert found.column_names == list(TABLES[table].columns)
@@ -146,7 +146,6 @@ def test_relationships_are_handed_out_as_reads_show_them(library: Library):
     for limit in (1, 500):
         told = table(library, "relationships", limit=limit)
         assert [(row["id"], row["source_id"], row["target_id"]) for row in told] == shown
-    parquet = pytest.importorskip("pyarrow.parquet")
     (page,) = pages(library, format="parquet", table="relationships")
     assert parquet.read_table(io.BytesIO(b64decode(page["content_base64"]))).num_rows == 1
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from engross.octave import OctaveError, eject, emit, parse, read_json, read_yaml, same
 
 from .texts import wrapped
-
-yaml = pytest.importorskip("yaml")
 
 PLAIN = wrapped(
     "META:\n  TYPE::LOG\nSTATUS::ACTIVE\nCOUNT::3\nRATIO::1.10\nON::true\nNOTHING::null\n"

@@ -267,6 +267,13 @@ def test_a_retired_code_may_not_be_used(small_house: Path, monkeypatch: pytest.M
     assert [finding.rule for finding in look_through(small_house)] == ["C10", "C9"]
 
 
+def test_a_checkout_may_be_called_as_the_package_is() -> None:
+    code = "x = 'WA-RES-I-001'"
+    inside = [f"{folder}src/engross/replies/rows.py" for folder in ("", "/srv/engross/", "/srv/engross/engross/")]
+    assert [found(code, path) for path in inside] == [[]] * 3
+    assert found(code, "/srv/engross/src/engross/office/x.py") == ["L2"]
+
+
 def test_without_a_folder_nothing_is_called_clean() -> None:
     assert main([]) == 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -41,7 +41,7 @@ class Context(Struct, frozen=True, gc=False):
     break_glass: bool = False
     pins: Mapping[str, str] = NO_PINS
     producer: str = PRODUCER
-    hidden: frozenset[str] = frozenset()
+    hidden: Container[str] = ()
     """Flows that are not there, as far as a caller over this surface can tell."""
 
     def as_data(self) -> dict[str, Any]:

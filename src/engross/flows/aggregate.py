@@ -296,17 +296,19 @@ class Aggregate:
         flow: Flow | str | None = None,
         title: str | None = None,
         needs: Sequence[str] = (),
+        for_writers: bool = False,
     ) -> Prompt:
         """Offer the words that start a job: a `text`, several `messages`, or those that a read flow answers with.
 
-        `{name}` in them stands for the argument of that name.
+        `{name}` in them stands for the argument of that name. Who may not use the flows in `needs` is not offered it,
+        nor, where it is `for_writers`, who may use no flow that writes.
         """
         said = [one for one in (text, messages, flow) if one is not None]
         self._refuse(len(said) != 1, f"The prompt {name} has a text, messages or a flow: give one of them.")
         self._refuse(not is_tool_name(name), f"{name!r} is no name for a prompt: use letters, digits, - and _.")
         ref = flow.ref if isinstance(flow, Flow) else flow
         told = (user_message(text),) if text is not None else tuple(messages or ())
-        prompt = Prompt(name, description, prompt_arguments(arguments), told, ref, title, tuple(needs))
+        prompt = Prompt(name, description, prompt_arguments(arguments), told, ref, title, tuple(needs), for_writers)
         self._prompts.append(prompt)
         return prompt
 

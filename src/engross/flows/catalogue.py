@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator
 from threading import RLock
 
 from .aggregate import Aggregate
@@ -107,18 +107,22 @@ class Catalogue:
             found = self._flows.get(ref)
         return found
 
-    def at_hand(self, ref: str) -> Flow | None:
-        """The flow with this ref, if it is there without letting anybody join."""
-        return self._flows.get(ref) if isinstance(ref, str) else None
+    def at_hand(self, ref: str, hidden: Container[str] = ()) -> Flow | None:
+        """The flow with this ref, if it is there without letting anybody join. What is hidden is not there."""
+        return self._flows.get(ref) if isinstance(ref, str) and ref not in hidden else None
 
-    def flow(self, ref: str) -> Flow:
-        """The flow with this ref; Invalid, with the nearest ones, if there is none."""
+    def flow(self, ref: str, hidden: Container[str] = ()) -> Flow:
+        """The flow with this ref; Invalid, with the nearest ones, if there is none. What is hidden is not there."""
         found = self.find(ref) if isinstance(ref, str) else None
-        if found is None:
+        if found is None or found.ref in hidden:
             contents = self.complete()
-            tools = {name: tool.flow.ref for name, tool in contents.tools.items()}
-            raise unknown_flow(ref, sorted(contents.flows), tools)
+            tools = {name: tool.flow.ref for name, tool in contents.tools.items() if tool.flow.ref not in hidden}
+            raise unknown_flow(ref, [known for known in sorted(contents.flows) if known not in hidden], tools)
         return found
+
+    def offering(self, ref: object) -> Collection[str]:
+        """The toolsets in which this flow is offered; asking for them lets nobody join."""
+        return self._contents.offering.get(ref, ()) if isinstance(ref, str) else ()
 
     def tool(self, name: str) -> Tool | None:
         """The tool that clients call by this name, if there is one."""

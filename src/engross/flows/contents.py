@@ -67,6 +67,9 @@ class Contents:
         if complaints:
             raise FlowDefinitionError("catalogue", complaints)
         self.tools = {exposure.tool: Tool(exposure, self.flows[exposure.ref]) for exposure in exposures}
+        self.offering: dict[str, frozenset[str]] = {}
+        for exposure in exposures:
+            self.offering[exposure.ref] = self.offering.get(exposure.ref, frozenset()) | {exposure.toolset}
         # The most particular address first: it is the one that is meant.
         self.resources = tuple(sorted(resources, key=lambda one: (one.is_template, -one.address.literal)))
         for aggregate in self.aggregates:

@@ -41,6 +41,13 @@ class Facets(TypedDict, total=False):
     """The argument in which a caller may say whose record it is. The credential decides; another name is denied."""
     examples: Sequence[Example]
     dialect: Dialect
+    state_at: str | None
+    """Where in the answer the state of the one object stands that it shows: `book.version`.
+
+    Whatever changes that object expects it; where nothing does, leave it out.
+    """
+    expects: str | None
+    """The argument that names the state on which a call builds, if it is not called expected_version."""
     consistency: Consistency
     determinism: Determinism
     refuses: Sequence[str]

@@ -33,6 +33,8 @@ from .signature import Handler
 if TYPE_CHECKING:
     from .aggregate import Aggregate
 
+EXPECTED_VERSION = "expected_version"
+"""What the argument is usually called that says on which state of an object a call builds."""
 LONGEST_SAMPLE = 200
 """In characters: longer values of examples are not shown in refusals."""
 
@@ -68,6 +70,8 @@ class Flow:
     posture: Posture = "proposal"
     people_only: bool = False
     owner_field: str | None = None
+    state_at: str | None = None
+    expects: str | None = None
     examples: tuple[Example, ...] = ()
     consistency: Consistency = field(default_factory=Consistency)
     determinism: Determinism = field(default_factory=Determinism)
@@ -85,6 +89,8 @@ class Flow:
 
     def __post_init__(self) -> None:
         verify(self)
+        if self.expects is None and EXPECTED_VERSION in self.own_fields:
+            object.__setattr__(self, "expects", EXPECTED_VERSION)
 
     def __repr__(self) -> str:
         return f"<Flow {self.ref} {self.version}>"
@@ -161,6 +167,15 @@ class Flow:
             "openWorld": self.kind == "reach",
         }
         return {**usual, **derived}
+
+    def state_in(self, answer: Mapping[str, Any]) -> int | str | None:
+        """The state in which an answer shows the flow's one object, if it shows one."""
+        if self.state_at is None:
+            return None
+        found: Any = answer
+        for step in self.state_at.split("."):
+            found = found.get(step) if isinstance(found, Mapping) else None
+        return found if type(found) in (int, str) else None
 
     def check(self, raw: object) -> Checked:
         """Arguments ready to work with, or Invalid with everything that is wrong with them."""

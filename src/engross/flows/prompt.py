@@ -32,6 +32,8 @@ class Prompt(NamedTuple):
     title: str | None = None
     needs: tuple[str, ...] = ()
     """Flows without which it makes no sense: who may not use them is not offered it."""
+    for_writers: bool = False
+    """Does it make no sense to somebody who can write nothing, whatever there is to write?"""
 
     @property
     def refs(self) -> tuple[str, ...]:

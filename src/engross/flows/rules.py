@@ -21,6 +21,7 @@ EFFECTS = ("create", "update", "delete")
 POSTURES = ("proposal", "direct")
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+(\+[0-9A-Za-z.-]+)?")
+_PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 _RATE = re.compile(r"[1-9]\d*/(second|minute|hour|day)|upload")
 
 
@@ -120,6 +121,14 @@ def _answers(flow: Flow) -> str | None:
     return f"Answers: {complaint}" if complaint else None
 
 
+def _state(flow: Flow) -> str | None:
+    if flow.expects is not None and flow.expects not in flow.own_fields:
+        return f"It expects {flow.expects!r}, which is none of its arguments: add the argument, or drop expects."
+    if flow.state_at is not None and not _PLACE.fullmatch(flow.state_at):
+        return f"state_at is a place in the answer, such as book.version, not {flow.state_at!r}."
+    return None
+
+
 def _controls(flow: Flow) -> str | None:
     strange = [name for name in flow.controls if name not in CONTROLS]
     if strange:
@@ -132,5 +141,5 @@ def _controls(flow: Flow) -> str | None:
 
 _RULES = (
     *(_name, _description, _version, _semantics, _effect, _tier, _posture, _dialect, _rate, _timeout),
-    *(_arguments, _answers, _controls, _refuses, _synchronous, _inline),
+    *(_arguments, _answers, _state, _controls, _refuses, _synchronous, _inline),
 )

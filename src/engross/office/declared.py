@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from engross.flows import Aggregate
 from engross.pipeline import Request
 from engross.plainfile import only_plain
@@ -131,7 +133,8 @@ class _Caller:
             given["client_request_id"] = key
         left = None if context.deadline is None else max(0.001, context.deadline - time.monotonic())
         caused = {"causation_id": context.message_id, "timeout": left, "dry_run": context.dry_run}
-        return await self._office.acall(Request.within(context, ref, given, **caused))
+        # What a document names is offered by whoever wrote it, whatever else is hidden.
+        return await self._office.acall(replace(Request.within(context, ref, given, **caused), hidden=()))
 
     def allow(self, ref: str, context: Context) -> None:
         """Refuse a flow to whoever may not call it by itself."""

@@ -83,6 +83,7 @@ def offer_prompts(record: Aggregate) -> None:
         {"change": "What should be different, in your own words."},
         title="Propose a change",
         text=PROPOSE,
+        for_writers=True,
     )
     record.prompt(
         "review-what-waits",

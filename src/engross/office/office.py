@@ -38,6 +38,7 @@ from .housekeeping import Housekeeping
 from .own_flows import own_aggregate
 from .review import review_aggregate
 from .settings import Settings
+from .toolsets import hidden_in, named_in
 
 if TYPE_CHECKING:
     from engross.ledger.checkpoint import Checkpoint
@@ -77,6 +78,10 @@ class Office:
         given = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
         around = Surroundings(settings, knobs, self.blobs, settings.schema_folder)
         self.catalogue = Catalogue(given, built_in(around, given))
+        self.toolsets = named_in(settings, self.catalogue)
+        """The toolsets that somebody named, if anybody did."""
+        self.hidden = hidden_in(self.catalogue, self.toolsets)
+        """The flows that are not there for those who come in, because nobody named their toolset."""
         present = self.catalogue.present
         policy = Policy(settings.policy_folder, knobs, read_only=settings.read_only)
         folder = prepare_folder(settings.data)

@@ -50,6 +50,8 @@ class Settings:
     """Files that define aggregates, besides those in the folder `capabilities` in `data`."""
     domains: str = "architecture,memory,documents"
     """The built-in domains that the office has, separated by commas. One that nobody uses costs nothing."""
+    toolsets: str | None = None
+    """The toolsets to list, separated by commas. The flows of `legacy` are on no surface unless it is named."""
     document_roots: tuple[Path, ...] = ()
     """Folders that documents may lie in, instead of `documents` in `data`; `{tenant}` in one stands for the tenant."""
     document_schemas: Path | None = None
@@ -117,7 +119,7 @@ class Settings:
     log_level: str = "info"
     """The least that a served office logs: `debug`, `info`, `warning` or `error`."""
     otlp: str | None = None
-    """Where to send OpenTelemetry spans, as `http://localhost:4318`; needs the extra `engross[otel]`."""
+    """Where `serve` and `mcp` send OpenTelemetry spans, as `http://localhost:4318`; needs the extra `engross[otel]`."""
     issuer: str | None = None
     """The OpenID Connect issuer whose tokens are accepted, exactly as they name it in `iss`. See docs/door.md."""
     audience: str | None = None

@@ -45,7 +45,7 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
     try:
         answer = yield from _stages(fittings, request, trace)
     except Coded as refusal:
-        answer = reply_of(in_dialect(refusal, fittings.catalogue.at_hand(request.flow)))
+        answer = reply_of(in_dialect(refusal, fittings.catalogue.at_hand(request.flow, request.hidden)))
         if refusal.__cause__ is not None:
             record_crash(trace.trace_id, refusal, tool)
     except CRASHES as crash:
@@ -59,7 +59,7 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
 def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
     if fittings.workers.are_closed:
         raise Failed(codes.OFFICE_UNREACHABLE, data={"problem": "the office was closed"})
-    flow = fittings.catalogue.flow(request.flow)
+    flow = fittings.catalogue.flow(request.flow, request.hidden)
     try:
         checked = check(flow, request.arguments)
     except Misshapen as refused:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -26,8 +26,8 @@ class Request(Struct, frozen=True):
     dry_run: bool = False
     break_glass: bool = False
     pins: Mapping[str, str] = NO_PINS
-    hidden: frozenset[str] = frozenset()
-    """Flows that the surface does not offer."""
+    hidden: Container[str] = ()
+    """Flows that are not there for whoever calls."""
     is_counted: bool = True
     """Does it count against the caller's rate? Not if nobody asked for it now."""
 

@@ -292,7 +292,7 @@ def http(
 
 
 def _status(answer: Reply, if_match: bool, by_address: bool) -> int:
-    if if_match and answer.code == codes.VERSION_CONFLICT:
+    if if_match and answer.code in (codes.VERSION_CONFLICT, codes.E_HASH):
         return 412
     return 404 if by_address and answer.code == codes.UNKNOWN_OPERATION else answer.http_status
 

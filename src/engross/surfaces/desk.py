@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from engross.calls import Caller, Surface
-from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, nearest, shortened
+from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, shortened
 from engross.office import Office, Request
-from engross.replies import Coded, Failed, Reply, Trace, codes, log_end, record_crash, reply_of
+from engross.office.toolsets import HIDDEN, hidden_in, refuse_unknown_toolsets
+from engross.replies import Coded, Reply, Trace, log_end, record_crash, reply_of
 
 from .watching import Daybook
 
 NOT_BY_DEFAULT = frozenset({"review", "legacy"})
 """Toolsets that are listed only when somebody names them. So are those whose names end in `-more`."""
 MORE = "-more"
-HIDDEN = frozenset({"legacy"})
-"""Toolsets that are not even found before somebody names them."""
 
 
 class _View:
@@ -29,7 +28,6 @@ class _View:
         named = catalogue.tools(self.found)
         self.reached = [*named, *(Tool.unnamed(flow) for flow in _unexposed(catalogue))]
         self.by_ref = {tool.flow.ref: tool for tool in reversed(self.reached)}
-        self.hidden = frozenset(flow.ref for flow in catalogue if flow.ref not in self.by_ref)
 
 
 class Desk:
@@ -38,11 +36,13 @@ class Desk:
     def __init__(
         self, office: Office, *, toolsets: Collection[str] | None = None, daybook: Daybook | None = None
     ) -> None:
-        """`toolsets` names those to list; by default all but `review` and `legacy`."""
-        _refuse_unknown(toolsets or (), office.catalogue.toolsets)
+        """`toolsets` names those to list; by default those of the settings, or else all but `review` and `legacy`."""
+        refuse_unknown_toolsets(toolsets or (), office.catalogue)
         self.office = office
         self.daybook = daybook or Daybook()
-        self._toolsets = None if toolsets is None else frozenset(toolsets)
+        self._toolsets = office.toolsets if toolsets is None else frozenset(toolsets)
+        self.hidden = hidden_in(office.catalogue, self._toolsets)
+        """The flows that are not there."""
         self._view = _View(office.catalogue, self._toolsets)
 
     @property
@@ -91,8 +91,7 @@ class Desk:
 
     def prompts(self, caller: Caller, surface: Surface) -> list[Prompt]:
         """The prompts whose flows this caller may use."""
-        prompts = self.catalogue.prompts
-        return [one for one in prompts if all(self._offers(caller, ref, surface) for ref in one.refs)]
+        return [one for one in self.catalogue.prompts if self._prompts(caller, one, surface)]
 
     @property
     def flows(self) -> list[Flow]:
@@ -101,8 +100,9 @@ class Desk:
 
     async def call(self, caller: Caller, flow: str, arguments: Any, surface: Surface, **options: Any) -> Reply:
         """Call a flow as this caller. Options are those of `Request`."""
-        hidden = self._seen().hidden
-        request = Request(flow, arguments, caller.tenant, caller.principal, surface=surface, hidden=hidden, **options)
+        request = Request(
+            flow, arguments, caller.tenant, caller.principal, surface=surface, hidden=self.hidden, **options
+        )
         self.daybook.begin()
         answer: Reply | None = None
         try:
@@ -121,6 +121,11 @@ class Desk:
         self.daybook.note(request, answer)
         return answer
 
+    def _prompts(self, caller: Caller, prompt: Prompt, surface: Surface) -> bool:
+        if prompt.for_writers and not any(tool.flow.writes for tool in self.reachable(caller, surface)):
+            return False
+        return all(self._offers(caller, ref, surface) for ref in prompt.refs)
+
     def _offers(self, caller: Caller, ref: str, surface: Surface) -> bool:
         flow = self.catalogue.flow(ref)
         return self._is_found(flow) and self._may(caller, flow, surface)
@@ -130,13 +135,6 @@ class Desk:
 
     def _may(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         return self.office.may_call(caller, flow, surface)
-
-
-def _refuse_unknown(toolsets: Collection[str], known: Sequence[str]) -> None:
-    for name in toolsets:
-        if name not in known:
-            data = {"toolset": shortened(name), "did_you_mean": nearest(name, known), "allowed_values": list(known)}
-            raise Failed(codes.CONFIG_INVALID, {"setting": "toolsets"}, data=data)
 
 
 def _unexposed(catalogue: Catalogue) -> Iterator[Flow]:

@@ -13,13 +13,7 @@ from tests.surfaces.cli.conftest import SHELF
 from tests.surfaces.cli.shell import Shell, run
 
 GAUGE = Path(__file__).with_name("gauge.py")
-# Written by hand: it takes files and folders. The flow is there as `engross call memory.ingest`.
-BY_HAND = {"memory.ingest"}
-EVERY_FLOW = [
-    flow.ref
-    for flow in catalogue_of(Settings(data=Path("nowhere"), capabilities=(SHELF, GAUGE)))
-    if flow.ref not in BY_HAND
-]
+EVERY_FLOW = [flow.ref for flow in catalogue_of(Settings(data=Path("nowhere"), capabilities=(SHELF, GAUGE)))]
 
 
 @pytest.fixture
@@ -125,7 +119,9 @@ def test_a_read_has_no_options_of_a_write(gauge: Shell) -> None:
 def test_every_flow_has_a_command_with_an_option_for_each_field(tmp_path: Path, ref: str) -> None:
     settings = Settings(data=tmp_path, capabilities=(SHELF, GAUGE))
     flow = catalogue_of(settings).flow(ref)
-    shown = run(*ref.split("."), "--help", "--data", tmp_path / "x", "--capability", SHELF, "--capability", GAUGE)
+    capabilities = ("--capability", SHELF, "--capability", GAUGE)
+    named = {"ENGROSS_TOOLSETS": "legacy"}
+    shown = run(*ref.split("."), "--help", "--data", tmp_path / "x", *capabilities, env=named)
     assert shown.code == 0
     for name in flow.published["properties"]:
         assert f"--{name.replace('_', '-')}" in shown.out or f"--field-{name}" in shown.out
@@ -216,3 +212,27 @@ def test_a_command_that_only_another_office_can_have_says_that_there_is_none_her
     assert (refused.code, refused.err.split()[0], "field: data" in refused.err) == (2, "RECORD_NOT_FOUND", True)
     assert "Did you mean memory?" in local.run("memry", "find-notes").err
     assert not local.folder.exists()
+
+
+SHADOWED = """
+from engross.flows import Aggregate, NoArguments
+
+doc = Aggregate("doc", "Doctors", tables=(), migrations=())
+
+
+@doc.read(controls=())
+def count(reader: object, arguments: NoArguments) -> dict[str, int]:
+    "Count them."
+    return {"count": 3}
+"""
+
+
+@pytest.mark.shows_text
+@pytest.mark.parametrize("name", [(), ("doc",), ("doc.count",)])
+def test_of_flows_that_are_no_commands_it_is_told_how_to_call_them(tmp_path: Path, name: tuple[str, ...]) -> None:
+    (tmp_path / "doctors.py").write_text(SHADOWED)
+    shell = Shell(tmp_path / "office", None, [tmp_path / "doctors.py", SHELF])
+    (told,) = shell.run("flows", *name).err.splitlines()
+    assert "engross call doc.FLOW" in told
+    assert shell.run("call", "doc.count", "--json", "{}").json["count"] == 3
+    assert shell.run("flows", "shelf").err == ""

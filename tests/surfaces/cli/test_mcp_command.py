@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -153,6 +155,77 @@ def test_a_receiver_that_is_not_there_keeps_no_office_from_closing(local: Shell)
     with agent(local, env={"ENGROSS_OTLP": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}) as scout:
         scout.call("addBook", title="Dune")
     assert scout.said == ""
+
+
+def close_input(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.close()
+    process.stdin = None
+
+
+ENDS = {
+    "end of input": (close_input, 0),
+    "SIGTERM": (lambda process: process.send_signal(signal.SIGTERM), 0),
+    "SIGINT": (lambda process: process.send_signal(signal.SIGINT), 130),
+}
+
+
+@pytest.mark.parametrize(("end", "code"), ENDS.values(), ids=ENDS)
+def test_however_it_is_ended_spans_go_out_and_the_office_closes(
+    local: Shell, receiver: Receiver, end: Callable[[subprocess.Popen[str]], None], code: int
+) -> None:
+    process = start("mcp", *local.there, env={"ENGROSS_OTLP": receiver.url})
+    try:
+        called = Agent(process).greet().call("addBook", title="Dune")["reply"]
+        assert is_open(local.folder)
+        end(process)
+        # Not by `communicate`, which would close the input.
+        assert process.wait(30) == code
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    finally:
+        process.kill()
+        process.communicate()
+    assert [span["trace_id"] for span in receiver.spans()] == [called["trace_id"]]
+    assert not is_open(local.folder)
+
+
+def is_open(folder: Path) -> bool:
+    """Whether the office's store was left open: its log is there as long as somebody has it."""
+    return any(folder.glob("*-wal"))
+
+
+def test_what_it_does_when_sigterm_comes_is_answered(tmp_path: Path) -> None:
+    quitter = tmp_path / "quitter.py"
+    quitter.write_text(
+        "import os, signal\nfrom engross import Aggregate\nfrom engross.flows import NoArguments\n"
+        "work = Aggregate('work', 'Work')\n@work.read\n"
+        "def quit(reader, arguments: NoArguments) -> dict[str, object]:\n    'Send SIGTERM.'\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n    return {'sent': True}\n"
+    )
+    process = start("mcp", *Shell(tmp_path / "office", None, [quitter]).there)
+    try:
+        assert Agent(process).greet().call("quit")["sent"] is True
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_sigterm_does_not_hurry_what_is_being_written_down(local: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as receiver:
+        url = f"http://127.0.0.1:{receiver.getsockname()[1]}"
+        process = start("mcp", *local.there, env={"ENGROSS_OTLP": url, "OTEL_EXPORTER_OTLP_TIMEOUT": "1"})
+        try:
+            Agent(process).greet().call("addBook", title="Dune")
+            close_input(process)
+            # Spans are on their way.
+            with receiver.accept()[0]:
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(30) == 0
+        finally:
+            process.kill()
+            process.communicate()
 
 
 def test_variables_that_somebody_else_reads_are_no_wish_for_spans(local: Shell, receiver: Receiver) -> None:

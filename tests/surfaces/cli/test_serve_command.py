@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shlex
 import signal
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from json import dumps
 from pathlib import Path
 
+import httpx2
 import pytest
 
+from engross.domains.documents.samples import NOTE as PLAN
 from tests.surfaces.cli.conftest import SHELF
 from tests.surfaces.cli.shell import Shell, run, spawn, start
 
@@ -22,9 +26,12 @@ class Office:
         self.url = next(word for line in lines for word in line.split() if word.endswith("/mcp"))[: -len("/mcp")]
 
 
+def served(shell: Shell, *words: str, until: str = "engross facts") -> AbstractContextManager[Office]:
+    return office_of(start("serve", *shell.there, "--port", "0", *words), until)
+
+
 @contextmanager
-def served(shell: Shell, *words: str, until: str = "engross facts") -> Iterator[Office]:
-    process = start("serve", *shell.there, "--port", "0", *words)
+def office_of(process: subprocess.Popen[str], until: str = "engross facts") -> Iterator[Office]:
     try:
         assert process.stdout is not None
         lines: list[str] = []
@@ -146,6 +153,31 @@ def test_without_credentials_only_this_machine_is_served(local: Shell) -> None:
 def test_what_makes_no_sense_ends_it_before_anything_is_served(tmp_path: Path, words: list[str], code: int) -> None:
     done = spawn("serve", "--data", tmp_path / "office", *words)
     assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (code, "", False)
+
+
+def test_documents_lie_in_the_folders_that_are_named(local: Shell, tmp_path: Path) -> None:
+    notes, others = tmp_path / "notes", tmp_path / "others"
+    for folder in (notes, others):
+        folder.mkdir()
+    named = ("--root", str(notes), "--root", str(others))
+    process = start("serve", *local.there, "--port", "0", *named, env={"ENGROSS_DOMAINS": "documents"})
+    with office_of(process) as office:
+        far = ("--url", office.url, "--token", token(local))
+        for folder in (notes, others):
+            wish = {"target_path": str(folder / "plan.oct.md"), "content": PLAN}
+            made = run("call", "documents.octave-write", "--json", dumps(wish), *far)
+            assert made.code == 0, made
+            assert (folder / "plan.oct.md").read_text() == PLAN
+
+
+def test_a_socket_is_served_where_it_is_named(local: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "office.sock"
+    with (
+        office_of(start("serve", *local.there, "--unix-socket", path), until="a first call"),
+        httpx2.Client(transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://localhost") as client,
+    ):
+        assert client.get("/health/ready").json()["ready"] is True
+    assert not path.exists()
 
 
 def test_a_port_that_is_taken_is_said_so(local: Shell) -> None:

@@ -14,7 +14,10 @@ from engross.calls import Principal
 from engross.replies import Failed, Reply, codes
 from engross.surfaces.client import Client, connect
 from tests.bed.offices import Offices, shelf
+from tests.bed.rig import rig
+from tests.bed.sameness import told
 from tests.surfaces.client.conftest import At
+from tests.surfaces.conftest import Serving
 
 PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -200,6 +203,26 @@ def test_both_ways_tell_the_same_about_every_flow(at: At) -> None:
     assert {ref: one.as_data() for ref, one in far.items()} == {ref: one.as_data() for ref, one in near.items()}
 
 
+@pytest.mark.requirement("DOC-16")
+@pytest.mark.parametrize("toolsets", [None, "documents,legacy"])
+def test_by_either_way_what_is_hidden_is_there_only_if_its_toolset_is_named(
+    serving: Serving, toolsets: str | None
+) -> None:
+    chosen: dict[str, Any] = {"domains": "documents", "toolsets": toolsets}
+    served = serving(environment={f"ENGROSS_{name.upper()}": value for name, value in chosen.items() if value})
+    with (
+        connect(served.folder, shelf(), rig, **chosen) as near,
+        connect(served.url, token=served.owner) as far,
+    ):
+        here, there = ({ref: one.as_data() for ref, one in way.outlines().items()} for way in (near, far))
+        assert here == there
+        assert ("documents.octave-ingest" in here) is (toolsets is not None)
+        for name in ("octave-ingest", "octave-inges"):
+            by_either = [way.call(f"documents.{name}", {"content": "A::1", "schema": "META"}) for way in (near, far)]
+            assert told(by_either[0]) == told(by_either[1])
+            assert by_either[0].ok is (toolsets is not None and name == "octave-ingest")
+
+
 def test_whoever_opens_the_folder_is_a_curator_unless_told_otherwise(tmp_path: Path) -> None:
     with connect(tmp_path / "office", shelf()) as office:
         assert (office.principal.type, office.principal.roles) == ("human", frozenset({"curator"}))
@@ -239,8 +262,8 @@ def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path, place: str) 
         connect(tmp_path / place)
     assert (refused.value.code, refused.value.params) == (codes.CONFIG_INVALID, {"setting": "data"})
     (note,) = refused.value.__notes__
-    for told in (str(tmp_path / place), "no folder", "capabilities"):
-        assert told in note
+    for word in (str(tmp_path / place), "no folder", "capabilities"):
+        assert word in note
 
 
 def test_a_setting_that_does_not_fit_leaves_no_folder_behind(tmp_path: Path) -> None:

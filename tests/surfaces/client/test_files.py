@@ -12,6 +12,7 @@ import pytest
 
 from engross.plainfile import NoPlainFile
 from engross.surfaces.client import Client
+from tests.bed.served import Served
 from tests.surfaces.client.conftest import At
 
 LARGE = bytes(range(256)) * 8_000
@@ -91,9 +92,22 @@ def test_what_is_no_plain_file_is_left_as_it_is(clara: Client, tmp_path: Path, m
     assert sorted(tmp_path.iterdir()) == [link, target]
 
 
-def test_who_may_not_write_is_refused(at: At, way: str, tenant: str) -> None:
+def stored(served: Served, tenant: str) -> list[str]:
+    """The names of all files that the office keeps for a tenant."""
+    return sorted(path.name for path in (served.folder / "blobs" / tenant).rglob("*") if path.is_file())
+
+
+def test_who_may_not_write_is_refused_and_the_bytes_are_not_kept(served: Served, at: At, way: str, tenant: str) -> None:
     vera = at(way, "vera", "human", "viewer", tenant=tenant)
     assert vera.upload(LARGE).reply_type == "D"
+    assert stored(served, tenant) == []
+
+
+def test_who_may_not_write_is_refused_here_before_anything_is_read(at: At, tenant: str) -> None:
+    vera = at("embedded", "vera", "human", "viewer", tenant=tenant)
+    stream = BytesIO(LARGE)
+    assert vera.upload(stream).reply_type == "D"
+    assert stream.tell() == 0
 
 
 def test_a_file_that_is_not_there_is_a_python_error(clara: Client, tmp_path: Path) -> None:
@@ -107,12 +121,13 @@ def test_a_tenant_does_not_see_the_files_of_another(at: At, way: str, tenant: st
     assert stranger.download(digest, BytesIO()).message_key == "RECORD_NOT_FOUND"
 
 
-def test_a_repeated_upload_with_its_key_is_a_replay(clara: Client) -> None:
+def test_a_repeated_upload_with_its_key_is_a_replay(served: Served, clara: Client, tenant: str) -> None:
     first = clara.upload(b"once", client_request_id="upload-00001")
     again = clara.upload(b"once", client_request_id="upload-00001")
     assert again.data["idempotent_replay"] is True
     assert again.data["blob"] == first.data["blob"]
     assert clara.upload(b"twice", client_request_id="upload-00001").message_key == "IDEMPOTENCY_KEY_REUSED"
+    assert stored(served, tenant) == [sha256(b"once").hexdigest()]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from engross.flows import Example, Flow, filled
 from engross.office import Office, Request, Settings
 from engross.office.built_in import DOMAINS
 from engross.office.door.local import os_user
-from engross.surfaces.desk import HIDDEN, MORE, NOT_BY_DEFAULT
+from engross.office.toolsets import HIDDEN
+from engross.surfaces.desk import MORE, NOT_BY_DEFAULT
 from tests.bed.offices import shelf
 from tests.bed.sameness import masked
 from tests.bed.served import UNLIMITED, Served
@@ -32,6 +33,7 @@ from tests.surfaces.matrix.ways import (
     Remote,
     Rest,
     Way,
+    options_of,
 )
 
 PERSON = Principal(os_user(), "human", frozenset({"admin"}))
@@ -43,6 +45,7 @@ TENANTS = count()
 
 # What is deprecated is not there at all unless somebody names its toolset, so these offices do.
 TOOLSETS = [name for name in CATALOGUE.toolsets if name not in NOT_BY_DEFAULT - HIDDEN and not name.endswith(MORE)]
+NAMED = ",".join(TOOLSETS)
 CASES = [
     pytest.param(flow.ref, number, id=f"{flow.ref}-{number}")
     for flow in CATALOGUE
@@ -55,7 +58,7 @@ class House:
 
     def __init__(self, served: Served) -> None:
         self.served = served
-        self.office = Office(Settings(data=served.folder, store=served.store, domains=EVERY), [shelf()])
+        self.office = Office(Settings(data=served.folder, store=served.store, domains=EVERY, toolsets=NAMED), [shelf()])
 
     def way(self, name: str, principal: Principal) -> Way:
         """A way in, to a tenant where nobody was before."""
@@ -69,7 +72,7 @@ class House:
             "mcp-http": lambda: McpHttp(served, token, catalogue),
             "mcp-http-2025": lambda: McpSession(served, token, catalogue),
             "mcp-stdio": lambda: McpStdio(served, tenant, catalogue, TOOLSETS),
-            "cli": lambda: Cli(served.folder, served.store, tenant),
+            "cli": lambda: Cli(served.folder, served.store, tenant, catalogue),
         }
         return made[name]()
 
@@ -123,6 +126,11 @@ def compared(house: House, name: str, principal: Principal, ref: str, number: in
             way.close()
     inside, outside = told
     return inside, outside
+
+
+def test_every_flow_is_called_by_a_command_of_its_own() -> None:
+    said = {flow.ref: [options_of(flow, one.arguments) is not None for one in flow.examples] for flow in CATALOGUE}
+    assert [ref for ref, by_options in said.items() if not any(by_options)] == []
 
 
 @pytest.mark.requirement("REP-07", "ARCH-39")

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 import httpx2
 
 from engross.calls import Principal
-from engross.flows import Catalogue
+from engross.flows import Catalogue, Flow
 from engross.office import Office, Request, Settings
 from engross.office.capabilities import catalogue_of
 from engross.replies import structured
+from engross.surfaces.cli.field import fields_of
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES
 from tests.bed.served import Served
@@ -164,22 +165,51 @@ class McpStdio:
 
 
 class Cli:
-    """`engross call`."""
+    """The flow's own command; `engross call` where options cannot say it."""
 
-    def __init__(self, folder: Path, store: str | None, tenant: str) -> None:
+    def __init__(self, folder: Path, store: str | None, tenant: str, catalogue: Catalogue) -> None:
         self._shell = Shell(folder, store, [CAPABILITY])
         self._tenant = tenant
+        self._catalogue = catalogue
 
     def call(self, ref: str, arguments: Mapping[str, Any]) -> Answer:
         """One command, whose exit code agrees with what it prints."""
-        wish = json.dumps(dict(arguments))
-        done = self._shell.run("call", ref, "--json", wish, "--tenant", self._tenant, "--role", "admin")
+        flow = self._catalogue.find(ref)
+        options = None if flow is None else options_of(flow, arguments)
+        if options is None:
+            words = ["call", ref, "--json", json.dumps(dict(arguments))]
+        else:
+            words = [*ref.split("."), *options, "--json"]
+        who = ("--tenant", self._tenant, "--role", "admin")
+        done = self._shell.run(*words, *who, env={"ENGROSS_TOOLSETS": "legacy"})
         answer = done.json
         assert done.code == EXIT_CODES[answer["reply"]["reply_type"]], done
         return answer
 
     def close(self) -> None:
         """Every command closes what it opened."""
+
+
+def options_of(flow: Flow, arguments: Mapping[str, Any]) -> list[str] | None:
+    """The options that say these arguments, if they can be said by options."""
+    fields = {field.name: field for field in fields_of(flow.published)}
+    words: list[str] = []
+    for name, value in arguments.items():
+        field = fields.get(name)
+        if field is None or (field.kind == "boolean") is not isinstance(value, bool):
+            return None
+        if field.kind == "boolean":
+            said: Any = value
+            words.append(field.option if value else f"--no-{field.option.removeprefix('--')}")
+        else:
+            parts = value if field.repeated and isinstance(value, list) else [value]
+            texts = [part if isinstance(part, str) else json.dumps(part) for part in parts]
+            said = texts if field.repeated else texts[0]
+            words += [f"{field.option}={text}" for text in texts]
+        # Null, an empty list, and what has not the type that the field has.
+        if value in (None, []) or field.value(said) != value:
+            return None
+    return words
 
 
 def wished(catalogue: Catalogue, ref: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -35,6 +35,27 @@ LEGACY, MODERN = "2025-11-25", "2026-07-28"
 ERAS = (LEGACY, MODERN)
 SECONDS = 45
 
+FOR_ONE_CALLER: list[tuple[str, dict[str, Any]]] = [
+    ("tools/list", {}),
+    ("prompts/list", {}),
+    ("resources/list", {}),
+    ("resources/templates/list", {}),
+    ("resources/read", {"uri": "engross://facts"}),
+]
+"""What is answered as the caller's rights have it, so that nobody else may be given it from a cache."""
+
+UNCARRIED = [
+    ('{"title":"\\ud800"}', "MALFORMED_INPUT"),
+    ('{"\\udc00":"Dune"}', "MALFORMED_INPUT"),
+    ('{"title":' + "[" * 300 + "]" * 300 + "}", "LIMIT_EXCEEDED"),
+    ('{"title":' + "[" * 3_000 + "]" * 3_000 + "}", "LIMIT_EXCEEDED"),
+    ('{"title":' + "[" * 50_000 + "]" * 50_000 + "}", "LIMIT_EXCEEDED"),
+    # Nobody goes deep enough to see that this has no end.
+    ("[" * 100_000, "LIMIT_EXCEEDED"),
+    ('{"title":' + "9" * 5_000 + "}", "LIMIT_EXCEEDED"),
+]
+"""Arguments that no call can carry, as they are written, and what they are refused as in every era and transport."""
+
 CURATOR = Caller(TENANT, CLARA, "cred-clara")
 AGENT = Caller(TENANT, SCOUT, "cred-scout")
 VIEWER = Caller(TENANT, VERA, "cred-vera")

@@ -11,7 +11,7 @@ import orjson
 from engross.calls import Caller, Principal
 from engross.office import Office, Settings
 from engross.surfaces.desk import Desk
-from engross.surfaces.mcp import serve_stdio
+from engross.surfaces.mcp import Ending, serve_stdio
 from tests.bed.offices import shelf
 from tests.surfaces.mcp.talkative import talkative
 
@@ -27,7 +27,10 @@ def main(wish: str) -> None:
     office = Office(settings, [shelf(), talkative()])
     try:
         caller = Caller(asked.get("tenant", "main"), principal, "stdio")
-        asyncio.run(serve_stdio(Desk(office, toolsets=asked.get("toolsets")), caller))
+        ending = Ending()
+        if asked.get("told"):
+            ending.tell()
+        asyncio.run(serve_stdio(Desk(office, toolsets=asked.get("toolsets")), caller, ending))
     finally:
         office.close()
 

@@ -26,6 +26,7 @@ from tests.surfaces.mcp.house import (
     over_http,
     piped,
     server_at,
+    stdio_parameters,
     told,
 )
 
@@ -244,6 +245,17 @@ def test_the_state_of_a_question_is_of_no_use_with_another_token_of_the_same_cal
     assert (refused["code"], refused["data"]) == (-32602, {"reason": "invalid_request_state"})
     done = remove(tokens[0], **yes, **state)["result"]
     assert done["structuredContent"]["reply"]["message_key"] == "DELETED"
+
+
+@on_a_loop
+async def test_a_person_is_asked_over_a_pipe_too(house: Offices, era: str) -> None:
+    clara = house.open()
+    book, person = a_book(clara), Person(*YES)
+    server = stdio_parameters(house.folder, name="clara", type="human", role="curator")
+    async with connected(server, era, elicitation_callback=person) as session:
+        assert key_of(await session.call_tool("removeBook", {"id": book})) == "DELETED"
+    assert len(person.shown) == 1
+    assert titles(clara) == []
 
 
 @on_a_loop

@@ -9,7 +9,9 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
+from engross.calls import Caller
 from engross.surfaces.client import Client
+from tests.bed.offices import Offices
 from tests.surfaces.mcp.house import (
     AGENT,
     CURATOR,
@@ -200,6 +202,35 @@ async def test_a_prompt_whose_flows_a_caller_may_not_use_is_not_offered(clara: C
         with pytest.raises(MCPError) as refused:
             await session.get_prompt("catalogue-books", {"books": "Dune"})
     assert refused.value.code == INVALID_PARAMS
+
+
+@pytest.mark.requirement("ECO-05")
+@pytest.mark.parametrize(
+    ("caller", "read_only", "offered"),
+    [
+        (AGENT, False, True),
+        (CURATOR, False, True),
+        (VIEWER, False, False),
+        (AGENT, True, False),
+        (CURATOR, True, False),
+    ],
+    ids=["agent", "curator", "viewer", "agent-read-only", "curator-read-only"],
+)
+@on_a_loop
+async def test_proposing_a_change_is_offered_to_whoever_can_write_something(
+    house: Offices, era: str, caller: Caller, read_only: bool, offered: bool
+) -> None:
+    clara = house.open(read_only=read_only)
+    async with connected(server_at(clara, caller), era) as session:
+        names = {one.name for one in (await session.list_prompts()).prompts}
+        assert ("propose-change" in names) is offered
+        assert {"review-what-waits", "find-out-why"} <= names
+        if offered:
+            assert (await session.get_prompt("propose-change", {"change": "x"})).messages
+        else:
+            with pytest.raises(MCPError) as refused:
+                await session.get_prompt("propose-change", {"change": "x"})
+            assert refused.value.code == INVALID_PARAMS
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from mcp_types import INVALID_PARAMS
 
 from engross.calls import Caller
 from engross.office.built_in import DOMAINS
+from engross.office.toolsets import HIDDEN
 from engross.replies import codes
 from engross.surfaces.client import Client, connect
-from engross.surfaces.desk import HIDDEN
 from tests.bed.offices import Offices
 from tests.surfaces.mcp.house import (
     AGENT,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from engross.surfaces.desk import Desk
 from engross.surfaces.mcp.lane import Lane
-from engross.surfaces.mcp.pipes import Lines, pen_for, source_of
+from engross.surfaces.mcp.pipes import Ending, Lines, pen_for, source_of
 from engross.surfaces.mcp.stdio import converse
 from tests.bed.offices import Offices, shelf
 from tests.bed.served import wait_for
@@ -48,7 +48,7 @@ class Talk:
         self._desk = Desk(self._offices.open(shelf(), talkative()).office)
         self._lane = lane
         self._input, self._output = os.pipe(), os.pipe()
-        self._answers = loop.run_until_complete(source_of(os.fdopen(self._output[0], "rb", buffering=0)))
+        self._answers = loop.run_until_complete(source_of(os.fdopen(self._output[0], "rb", buffering=0), Ending()))
         self._rest = b""
         self.life = loop.create_task(self._live())
         assert self.ask(OPENING)["id"] == "first"
@@ -66,7 +66,7 @@ class Talk:
         self._offices.close()
 
     async def _live(self) -> None:
-        lines = Lines(await source_of(os.fdopen(self._input[0], "rb", buffering=0)), 1 << 20)
+        lines = Lines(await source_of(os.fdopen(self._input[0], "rb", buffering=0), Ending()), 1 << 20)
         pen = await pen_for(os.fdopen(self._output[1], "wb", buffering=0))
         await converse(self._desk, CURATOR, lines, pen, lane=self._lane)
         await pen.finish(1.0)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import mcp_types as types
 import pytest
@@ -15,6 +17,7 @@ from msgspec.structs import replace
 
 from engross.calls import Caller, Principal
 from engross.office import Change
+from engross.replies import Reply
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices, shelf
 from tests.bed.served import Served, wait_for
@@ -47,6 +50,44 @@ class Ear:
     async def __call__(self, message: Any) -> None:
         if isinstance(message, types.ResourceUpdatedNotification):
             self.heard.put_nowait(message.params.uri)
+
+
+Asked: TypeAlias = Callable[..., dict[str, Any]]
+"""Calls a flow with arguments, for the data of its answer."""
+TOPICS = ("a record", "a decision")
+NUMBERS = count()
+
+
+class News(NamedTuple):
+    """Something that has not happened yet, and where to hear of it."""
+
+    uri: str
+    happens: Callable[[], object]
+
+
+def news_of(topic: str, owner: Asked, agent: Asked) -> News:
+    """A change of a book by its owner, or the owner's decision about an agent's proposal."""
+    if topic == "a record":
+        book = owner("shelf.add-book", a_wish())["book"]["id"]
+        return News(f"shelf://books/{book}", lambda: owner("shelf.change-book", {"id": book, "notes": "signed"}))
+    proposal = agent("shelf.add-book", a_wish())["proposal"]["id"]
+
+    def decide() -> None:
+        token = owner("proposals.get-proposal", {"proposal_id": proposal})["approval_token"]
+        decision = {"proposal_id": proposal, "decision": "approve", "approval_token": token}
+        assert owner("proposals.review-proposal", decision)["proposal"]["status"] == "accepted"
+
+    return News(f"engross://proposals/{proposal}", decide)
+
+
+def a_wish() -> dict[str, Any]:
+    """A book that no shelf has."""
+    return {"title": f"Heard of {next(NUMBERS)}"}
+
+
+def data_of(answer: Reply) -> dict[str, Any]:
+    assert answer.ok, answer
+    return dict(answer.data)
 
 
 def address(event: object) -> str:
@@ -349,48 +390,57 @@ async def test_a_stream_ends_when_the_token_is_revoked(served: Served) -> None:
 
 
 @pytest.mark.requirement("GOV-02")
+@pytest.mark.parametrize("topic", TOPICS)
 @on_a_loop
-async def test_over_a_pipe_changes_are_heard_too(house: Offices, era: str) -> None:
+async def test_over_a_pipe_changes_are_heard_too(house: Offices, era: str, topic: str) -> None:
     clara = house.open()
-    book = a_book(clara)
-    uri = f"shelf://books/{book}"
+    scout = clara.as_("scout", "agent", ["agent"])
+    news = news_of(topic, lambda *call: data_of(clara.call(*call)), lambda *call: data_of(scout.call(*call)))
     ear = Ear()
     async with connected(stdio_parameters(house.folder), era, message_handler=ear) as session:
         if era == LEGACY:
-            await subscribe(session, uri)
-            await asyncio.to_thread(lambda: clara.shelf.change_book(id=book, notes="signed"))
-            assert await ear.heard.get() == uri
+            await subscribe(session, news.uri)
+            await asyncio.to_thread(news.happens)
+            assert await ear.heard.get() == news.uri
         else:
-            async with session.listen(resource_subscriptions=[uri]) as stream:
-                await asyncio.to_thread(lambda: clara.shelf.change_book(id=book, notes="signed"))
-                async for event in stream:
-                    assert address(event) == uri
-                    break
+            await heard_on_a_stream(session, news)
 
 
 @pytest.mark.requirement("GOV-02")
+@pytest.mark.parametrize("topic", TOPICS)
 @on_a_loop
-async def test_over_http_changes_are_heard_too(served: Served, era: str) -> None:
-    added = served.call("shelf.add-book", {"title": f"Heard of {era}"}).json()
-    uri = f"shelf://books/{added['book']['id']}"
-    change = {"id": added["book"]["id"], "notes": "signed"}
+async def test_over_http_changes_are_heard_too(served: Served, era: str, topic: str) -> None:
+    def asked(token: str) -> Asked:
+        return lambda *call: dict(served.call(*call, token=token).raise_for_status().json())
+
+    news = news_of(topic, asked(served.owner), asked(served.agent))
     ear = Ear()
     async with over_http(served, served.agent, era, message_handler=ear) as session:
         if era == LEGACY:
-            await subscribe(session, uri)
-            # The stream for notifications is opened in the background: until it is there, they are lost.
-            heard = asyncio.ensure_future(ear.heard.get())
-            number = 0
-            while not heard.done():
-                number += 1
-                await asyncio.to_thread(served.call, "shelf.change-book", {**change, "notes": f"signed {number}"})
-            assert await heard == uri
+            await subscribe(session, news.uri)
+            await until_notifications_arrive(session, ear, asked(served.owner))
+            await asyncio.to_thread(news.happens)
+            while await ear.heard.get() != news.uri:
+                pass
         else:
-            async with session.listen(resource_subscriptions=[uri]) as stream:
-                await asyncio.to_thread(served.call, "shelf.change-book", change)
-                async for event in stream:
-                    assert address(event) == uri
-                    break
+            await heard_on_a_stream(session, news)
+
+
+async def heard_on_a_stream(session: Any, news: News) -> None:
+    async with session.listen(resource_subscriptions=[news.uri]) as stream:
+        await asyncio.to_thread(news.happens)
+        async for event in stream:
+            assert address(event) == news.uri
+            break
+
+
+async def until_notifications_arrive(session: Any, ear: Ear, owner: Asked) -> None:
+    """The stream for them is opened in the background: until it is there, they are lost."""
+    await subscribe(session, "shelf://authors")
+    first = asyncio.ensure_future(ear.heard.get())
+    while not first.done():
+        await asyncio.to_thread(owner, "shelf.add-book", a_wish())
+    assert first.result() == "shelf://authors"
 
 
 @pytest.mark.requirement("GOV-04")

@@ -193,6 +193,7 @@ def test_who_may_is_told_to_go_on(barn: House) -> None:
         assert status_of(everything(connection)) == 201
 
 
+@pytest.mark.requirement("ECO-05")
 def test_a_read_only_office_takes_no_files(folder: Path) -> None:
     office = Office(Settings(domains="", data=folder, read_only=True))
     with serving(office) as closed:

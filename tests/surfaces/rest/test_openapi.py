@@ -127,11 +127,12 @@ def test_a_failure_is_described_in_the_flows_dialect(document: Any) -> None:
 
 def test_headers_stand_for_arguments_where_the_flow_has_them(document: Any) -> None:
     def headers(path: str) -> set[str]:
-        return {one.get("$ref", "").rpartition("/")[2] for one in document["paths"][path]["post"]["parameters"]}
+        told = document["paths"][path]["post"]["parameters"]
+        return {one.get("name") or one["$ref"].rpartition("/")[2] for one in told}
 
-    assert {"idempotencyKey", "ifMatch", "dryRun"} <= headers("/v1/shelf/change-book")
-    assert "ifMatch" not in headers("/v1/shelf/add-book")
-    assert not {"idempotencyKey", "ifMatch"} & headers("/v1/odds/touch")
+    assert {"idempotencyKey", "If-Match", "dryRun"} <= headers("/v1/shelf/change-book")
+    assert "If-Match" not in headers("/v1/shelf/add-book")
+    assert not {"idempotencyKey", "If-Match"} & headers("/v1/odds/touch")
 
 
 def test_a_read_has_a_dry_run_in_its_query_once(document: Any) -> None:

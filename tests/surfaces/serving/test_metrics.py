@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from shutil import disk_usage
+
+import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.bed.served import Served
+from tests.bed.served import Served, wait_for
 from tests.surfaces.conftest import Serving
 from tests.surfaces.serving.wires import ask, authorized
 
 Labels = frozenset[tuple[str, str]]
+CONNECTED = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 
 
 def samples(served: Served) -> dict[tuple[str, Labels], float]:
@@ -35,6 +41,33 @@ def test_calls_are_counted_and_timed_by_flow_surface_and_code(served: Served) ->
         assert served.call("shelf.list-books").status_code == 200
     assert grown(served, "engross_calls_total", **labels) == before + 3
     assert grown(served, "engross_call_seconds_count", flow="shelf.list-books", surface="rest") == before + 3
+
+
+def test_a_call_is_under_way_until_it_ends_and_then_it_is_told_how_long_it_took(served: Served, tmp_path: Path) -> None:
+    begun, until = tmp_path / "begun", tmp_path / "until"
+    labels = {"flow": "rig.hold", "surface": "rest"}
+    # Another engine's turn was counted by another process.
+    seconds, calls = (grown(served, f"engross_call_seconds_{part}", **labels) for part in ("sum", "count"))
+    assert (seconds, calls) == (0.0, 0.0)
+    alone = grown(served, "engross_requests_in_flight")
+    with ThreadPoolExecutor() as others:
+        held = others.submit(served.call, "rig.hold", {"begun": str(begun), "until": str(until)})
+        wait_for(begun.exists)
+        assert grown(served, "engross_calls_in_flight") == 1
+        assert grown(served, "engross_requests_in_flight") == alone + 1
+        until.touch()
+        assert held.result().status_code == 200
+    (took,) = (line["duration_ms"] / 1000 for line in served.lines() if line.get("flow") == "rig.hold")
+    found = samples(served)
+    assert found["engross_calls_in_flight", frozenset()] == 0
+    assert found["engross_call_seconds_sum", frozenset(labels.items())] == pytest.approx(took)
+    buckets = {
+        float(dict(named)["le"]): value
+        for (name, named), value in found.items()
+        if name == "engross_call_seconds_bucket" and labels.items() <= dict(named).items()
+    }
+    assert min(buckets) < took
+    assert buckets == {bound: float(took <= bound) for bound in buckets}
 
 
 def test_failed_calls_are_counted_under_their_codes(served: Served) -> None:
@@ -69,6 +102,50 @@ def test_the_process_and_the_store_are_measured(served: Served) -> None:
     engine = "postgres" if served.store else "sqlite"
     assert found["engross_info", frozenset({("version", "0.1.0"), ("engine", engine)})] == 1
     assert found["engross_calls_in_flight", frozenset()] == 0
+
+
+def test_a_file_is_as_large_as_is_told(serving: Serving) -> None:
+    served = serving(seal_seconds=3600)
+    assert served.call("shelf.add-book", {"title": "Dune"}).status_code == 201
+    log = served.folder / "office.db-wal"
+    assert log.stat().st_size > 0
+    assert grown(served, "engross_store_bytes") == (served.folder / "office.db").stat().st_size
+    assert grown(served, "engross_store_log_bytes") == log.stat().st_size
+    free = disk_usage(served.folder).free
+    assert grown(served, "engross_disk_free_bytes") == pytest.approx(free, rel=0.2)
+
+
+def test_connections_are_told_as_their_server_counts_them(postgres_dsn: str, serving: Serving, tmp_path: Path) -> None:
+    served = serving(store=postgres_dsn, seal_seconds=3600)
+    begun, until = tmp_path / "begun", tmp_path / "until"
+    # One that was taken for the moment, as the pool's own, is given back.
+    wait_for(lambda: grown(served, "engross_store_connections_free") == grown(served, "engross_store_connections") > 0)
+    with ThreadPoolExecutor() as others, psycopg.connect(postgres_dsn) as server:
+        held = others.submit(served.call, "rig.hold", {"begun": str(begun), "until": str(until)})
+        wait_for(begun.exists)
+        wait_for(lambda: taken(served) == 1)
+        assert grown(served, "engross_store_connections") == server.execute(CONNECTED).fetchone()[0]  # type: ignore[index]
+        assert grown(served, "engross_store_waiting") == 0
+        until.touch()
+        assert held.result().status_code == 200
+    wait_for(lambda: taken(served) == 0)
+
+
+def taken(served: Served) -> float:
+    """How many connections somebody uses."""
+    found = samples(served)
+    none = frozenset[tuple[str, str]]()
+    return found["engross_store_connections", none] - found["engross_store_connections_free", none]
+
+
+def test_tenants_are_counted_whose_receipts_are_not_sealed_yet(store: str | None, serving: Serving) -> None:
+    served = serving(store=store, seal_seconds=3600)
+    clara = [served.token("clara", "human", "curator", tenant=tenant) for tenant in ("north", "south")]
+    before = grown(served, "engross_unsealed_tenants")
+    for number, token in enumerate(clara, 1):
+        for title in ("Dune", "Emma"):
+            assert served.call("shelf.add-book", {"title": title}, token=token).status_code == 201
+        assert grown(served, "engross_unsealed_tenants") == before + number
 
 
 def test_openmetrics_is_spoken_to_who_asks_for_it(plain: Served) -> None:

@@ -27,7 +27,7 @@ from .schemas import (
     shape,
 )
 from .ways import Ways
-from .write_flows import REPEATABLE, conclude_with_file
+from .write_flows import BASE, REPEATABLE, STATE, conclude_with_file
 
 LEGACY = "legacy"
 SINCE, REMOVED_IN = "0.1.0", "1.0.0"
@@ -126,6 +126,8 @@ def _add_write(documents: Aggregate, ways: Ways, name: str, taken: Mapping[str, 
         semantics=REPEATABLE,
         arguments=taken,
         answers=None,
+        state_at=STATE,
+        expects=BASE if BASE in taken["properties"] else None,
         limits=LIMITS,
         deprecated_since=SINCE,
         refuses=OF_WRITES,

@@ -74,6 +74,7 @@ def _add_files(documents: Aggregate, ways: Ways) -> None:
         arguments=READ,
         answers=None,
         controls=("proposal_id", "as_of"),
+        state_at="hash",
         refuses=OF_PLACES,
         examples=[
             Example("What is there", {"path": PATH}, given=(A_NOTE,)),

@@ -17,6 +17,8 @@ from .versions import REMOVED
 from .ways import Ways
 
 REPEATABLE = Semantics(idempotent=True, destructive=True)
+STATE, BASE = "canonical_hash", "base_hash"
+"""A document has a version only where the record knows it; what it is at, whoever wrote it, is its hash."""
 MORE = "documents-more"
 REMOVAL_TIER = 3
 
@@ -34,6 +36,8 @@ def _add_write(documents: Aggregate, ways: Ways) -> None:
         semantics=REPEATABLE,
         arguments=WRITE,
         answers=None,
+        state_at=STATE,
+        expects=BASE,
         limits=LIMITS,
         refuses=OF_WRITES,
         examples=[
@@ -102,6 +106,8 @@ def _add_undo(documents: Aggregate, ways: Ways) -> None:
         semantics=Semantics(destructive=True),
         arguments=UNDO,
         answers=None,
+        state_at=STATE,
+        expects=BASE,
         refuses=(*OF_PLACES, codes.E_HASH, codes.E_WRITE),
         examples=[
             Example(

@@ -12,9 +12,9 @@ from .refused import Refused
 from .trust import Trust
 
 LEEWAY = 30
+"""Seconds by which an issuer's clock may differ from ours."""
 LATEST = 2.0**53
 """Beyond this, in either direction, a number is no time."""
-"""Seconds by which an issuer's clock may differ from ours."""
 LONGEST = 255
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import orjson
@@ -134,11 +135,21 @@ def _show_facts(page: Reply) -> None:
 
 
 def _show_flows(answer: Reply) -> None:
+    listed = [answer.data["flow"]] if "flow" in answer.data else answer.data["flows"]
     if "flow" in answer.data:
         _show_flow(answer.data["flow"])
-        return
-    rows = [{**flow, "description": _first_line(flow["description"])} for flow in answer.data["flows"]]
-    print_table(rows, ("flow", "kind", "tool", "description"))
+    else:
+        rows = [{**flow, "description": _first_line(flow["description"])} for flow in listed]
+        print_table(rows, ("flow", "kind", "tool", "description"))
+    _tell_what_is_shadowed(dict.fromkeys(flow["flow"].partition(".")[0] for flow in listed))
+
+
+def _tell_what_is_shadowed(namespaces: Iterable[str]) -> None:
+    from .commands import shadowed
+
+    for name in shadowed(namespaces):
+        told = f"`engross {name}` is another command: the flows of {name} are called by `engross call {name}.FLOW`."
+        say(told, style="yellow", stream=sys.stderr)
 
 
 def _show_flow(flow: Mapping[str, Any]) -> None:

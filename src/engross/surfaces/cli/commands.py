@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import get_command
 
 from engross import __version__
 from engross.flows import nearest
@@ -14,7 +15,7 @@ from engross.replies import Coded, Trace, record_crash, reply_of
 
 from . import calls, doc, doctor, files, flow, memory, model, proposals, running, tokens, upkeep, why
 from .answering import finish
-from .flow_command import ARGUMENTS, namespace_command, outlines_at, refuse_command
+from .flow_command import ARGUMENTS, Namespace, namespace_command, outlines_at, refuse_command
 from .looks import markup
 from .place import scanned
 from .printing import say
@@ -112,3 +113,9 @@ app.add_typer(proposals.app, name="proposals")
 app.add_typer(memory.app, name="memory")
 app.add_typer(model.app, name="model")
 app.add_typer(tokens.app, name="token")
+
+
+def shadowed(namespaces: Iterable[str]) -> list[str]:
+    """Those of these aggregates whose flows are no commands, because one that is always there has their name."""
+    fixed: Mapping[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
+    return [name for name in namespaces if name in fixed and not isinstance(fixed[name], Namespace)]

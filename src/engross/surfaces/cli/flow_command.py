@@ -6,8 +6,9 @@ A command is made when somebody asks for it: which flows there are depends on th
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, NamedTuple, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -20,7 +21,7 @@ from engross.surfaces.client import Outline
 from .answering import attempt, call_and_confirm, finish
 from .field import CALL_PANEL, fields_of
 from .looks import markup, unmarked
-from .place import AsJson, any_office, scanned, taken_out, with_signature
+from .place import AsJson, Place, any_office, scanned, taken_out, with_signature
 
 ARGUMENTS = "engross.arguments"
 OUTLINES = "engross.outlines"
@@ -39,8 +40,25 @@ Yes = Annotated[
 ]
 
 
-def flow_command(outline: Outline) -> Any:
+class Manner(NamedTuple):
+    """How a flow is to be called, and told about."""
+
+    dry_run: bool
+    yes: bool
+    json: bool
+
+
+class Instead(NamedTuple):
+    """What a command takes besides the arguments of its flow, and what it does where that was given."""
+
+    parameters: Sequence[inspect.Parameter]
+    work: Callable[[Place, dict[str, Any], Mapping[str, Any], Manner], bool]
+    """Whether it was done; else the flow is called, with what was added to its arguments."""
+
+
+def flow_command(outline: Outline, instead: Instead | None = None) -> Any:
     """The command that calls a flow."""
+    besides = instead.parameters if instead else ()
     fields = {f"field_{number}": field for number, field in enumerate(fields_of(outline.arguments))}
 
     def run(
@@ -53,7 +71,11 @@ def flow_command(outline: Outline) -> Any:
     ) -> None:
         answers_json = json if as_json is None else as_json
         place = taken_out(ctx, given)
+        more = {parameter.name: given.pop(parameter.name) for parameter in besides}
         said = {fields[key].name: fields[key].value(value) for key, value in given.items() if _is_given(value)}
+
+        if instead is not None and instead.work(place, said, more, Manner(dry_run, yes, answers_json)):
+            return
 
         def work() -> Reply:
             with place.client(may_make=True) as client:
@@ -68,12 +90,15 @@ def flow_command(outline: Outline) -> Any:
         help=unmarked(outline.description),
         short_help=unmarked(outline.description.strip().partition("\n")[0]),
         deprecated=outline.deprecated_since is not None,
-    )(with_signature(run, [*own, *_call_parameters(outline)]))
+    )(with_signature(run, [*besides, *own, *_call_parameters(outline)]))
     return get_command(app)
 
 
 class Namespace(TyperGroup):
     """The commands of one aggregate: those that are written by hand, and every flow."""
+
+    instead: ClassVar[Mapping[str, Instead]] = MappingProxyType({})
+    """What the commands of some flows take and do besides."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command by its name; an unknown one is refused with the nearest."""
@@ -84,7 +109,7 @@ class Namespace(TyperGroup):
         outline = outlines.get(f"{self.name}.{cmd_name}")
         if outline is None:
             refuse_command(ctx, cmd_name, self.list_commands(ctx))
-        return flow_command(outline)
+        return flow_command(outline, self.instead.get(cmd_name))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """All names, those of the flows last."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import orjson
@@ -14,48 +16,78 @@ from engross.replies import Invalid, Reply, codes, exit_code, reply_of, structur
 from engross.surfaces.client import Client
 
 from .answering import finish
-from .flow_command import Namespace
+from .flow_command import Instead, Manner, Namespace
 from .handing_out import written
 from .place import AsJson, Place, any_office, at_office, with_signature
 from .printing import print_fields, print_refusal, print_table, say
 from .taking_in import each_ingested, files_in
 
 DIALECT = "memory"
+BYTES = frozenset({"file_content", "content_hash"})
+OF_ONE_FILE = frozenset({"original_filename", "mime_type", "client_request_id", "confirm_token"})
 
-app = typer.Typer(cls=Namespace, no_args_is_help=True, help="Remember files, and look up what is known.")
+Paths = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[PATH]...", help="Files, and folders with files: a call for each."),
+]
+Provider = Annotated[
+    str | None, typer.Option("--provider", help="Who reads them: rule_based, or model if the office has one.")
+]
+
+
+def _ingest(place: Place, said: dict[str, Any], more: Mapping[str, Any], manner: Manner) -> bool:
+    """Remember files: what is in a folder goes in one by one, and what is known already changes nothing."""
+    if more["provider"] is not None:
+        said.setdefault("interpretation_config", {"provider": more["provider"]})
+    if not more["paths"]:
+        if not said.keys() & BYTES:
+            raise typer.BadParameter("name a file, or give one by --file-content or --content-hash", param_hint="PATH")
+        return False
+    files = list(files_in(more["paths"]))
+    _refuse_what_fits_no_files(files, said)
+    worst = 0
+    told: list[dict[str, Any]] = []
+    with place.client(may_make=True) as client:
+        for file, answer in each_ingested(client, files, said, manner):
+            worst = max(worst, exit_code(answer))
+            told.append(_line(file, answer))
+            if manner.json:
+                _print_line({"file": str(file), **structured(answer, DIALECT)})
+    if not manner.json:
+        _show_ingested(told)
+    if worst:
+        raise typer.Exit(worst)
+    return True
+
+
+def _refuse_what_fits_no_files(files: Sequence[Path], said: Mapping[str, Any]) -> None:
+    if not files:
+        raise typer.BadParameter("there are no files in it", param_hint="PATH")
+    for name in BYTES & said.keys():
+        raise typer.BadParameter("the file says that already", param_hint=f"--{name.replace('_', '-')}")
+    for name in OF_ONE_FILE & said.keys() if len(files) > 1 else ():
+        raise typer.BadParameter("that can be said of one file only", param_hint=f"--{name.replace('_', '-')}")
+
+
+class _Commands(Namespace):
+    instead = MappingProxyType(
+        {
+            "ingest": Instead(
+                (
+                    inspect.Parameter("paths", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Paths),
+                    inspect.Parameter("provider", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Provider),
+                ),
+                _ingest,
+            )
+        }
+    )
+
+
+app = typer.Typer(cls=_Commands, no_args_is_help=True, help="Remember files, and look up what is known.")
 app.callback()(with_signature(any_office, ()))
 
 EntityName = Annotated[str, typer.Argument(metavar="ENTITY", help="Its id, or what it is known by: name, e-mail.")]
 OfType = Annotated[str | None, typer.Option("--type", help="Only of this type, as person.")]
-
-
-@app.command()
-@at_office
-def ingest(
-    place: Place,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, and folders with files.")],
-    interpret: Annotated[bool, typer.Option(help="Find out what they say.")] = True,
-    provider: Annotated[
-        str | None, typer.Option(help="Who reads them: rule_based, or model if the office has one.")
-    ] = None,
-    json: AsJson = False,
-) -> None:
-    """Remember files: what is in a folder goes in one by one, and what is known already changes nothing."""
-    files = list(files_in(paths))
-    if not files:
-        raise typer.BadParameter("there are no files in it", param_hint="PATH")
-    worst = 0
-    told: list[dict[str, Any]] = []
-    with place.client(may_make=True) as client:
-        for file, answer in each_ingested(client, files, {"interpret": interpret, **_config(provider)}, quiet=json):
-            worst = max(worst, exit_code(answer))
-            told.append(_line(file, answer))
-            if json:
-                _print_line({"file": str(file), **structured(answer, DIALECT)})
-    if not json:
-        _show_ingested(told)
-    if worst:
-        raise typer.Exit(worst)
 
 
 @app.command()
@@ -148,10 +180,6 @@ def export(
         count = written(format, table or "facts", pages, output)
     if output is not None:
         _told_written(output, count, json=json)
-
-
-def _config(provider: str | None) -> dict[str, Any]:
-    return {} if provider is None else {"interpretation_config": {"provider": provider}}
 
 
 def _line(file: Path, answer: Reply) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from engross.office import Settings
 from engross.office.capabilities import catalogue_of, open_office
 from engross.office.door.local import shell_principal
 from engross.office.presence import has_office, made_new, require_office
+from engross.office.toolsets import hidden_in, named_in
 from engross.surfaces.client import Client, EmbeddedPort, Outline, connect, outlines_of
 from engross.surfaces.client.address import SCHEMES, is_address
 
@@ -128,7 +129,9 @@ class Place(NamedTuple):
         if self.url is not None:
             with self._remote() as client:
                 return client.outlines()
-        return outlines_of(catalogue_of(self.settings))
+        settings = self.settings
+        catalogue = catalogue_of(settings)
+        return outlines_of(catalogue, hidden_in(catalogue, named_in(settings, catalogue)))
 
     def require_office(self) -> None:
         """Refuse a folder that holds none; behind an address, somebody else says so."""

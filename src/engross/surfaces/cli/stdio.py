@@ -16,6 +16,8 @@ from engross.replies import Coded, Reply, exit_code, reply_of
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
+    from engross.surfaces.mcp import Ending
+
 INTERRUPTED = 130
 OPTIONS: Sequence[tuple[str, dict[str, object]]] = (
     ("--data", {"type": Path, "metavar": "DIR", "help": "the office's data folder (engross-data, or ENGROSS_DATA)"}),
@@ -37,9 +39,12 @@ OPTIONS: Sequence[tuple[str, dict[str, object]]] = (
 
 
 def run(arguments: Sequence[str]) -> None:
-    """Serve until the client goes away. Standard output belongs to the protocol, so refusals go to the other one."""
+    """Serve until the client goes away, or says so with SIGTERM, and ending as told is no failure.
+
+    Standard output belongs to the protocol, so refusals go to the other one.
+    """
     try:
-        _serve(parser().parse_args(list(arguments)))
+        _serve(parser().parse_args(list(arguments)), _ending_by_signal())
     except Coded as refusal:
         _tell(reply_of(refusal))
         sys.exit(exit_code(reply_of(refusal)))
@@ -64,7 +69,21 @@ def split_toolsets(given: str | None) -> frozenset[str] | None:
     return None if given is None else frozenset(name.strip() for name in given.split(",") if name.strip())
 
 
-def _serve(options: Namespace) -> None:
+def _ending_by_signal() -> Ending:
+    """Told by SIGTERM, from now until the process is gone: what was done may take its time to be written down."""
+    import os
+    import signal
+
+    from engross.surfaces.mcp import Ending
+
+    ending = Ending()
+    # Nothing ends the wait for a person's next line.
+    if not os.isatty(0):
+        signal.signal(signal.SIGTERM, lambda number, frame: ending.tell())
+    return ending
+
+
+def _serve(options: Namespace, ending: Ending) -> None:
     from asyncio import run as run_loop
     from contextlib import ExitStack
 
@@ -98,7 +117,7 @@ def _serve(options: Namespace) -> None:
         caller = office.door.stdio_caller(options.role, settings.data, tenant=options.tenant or DEFAULT_TENANT)
         desk = Desk(office, toolsets=split_toolsets(options.toolsets), daybook=daybook)
         spare_what_stays()
-        run_loop(serve_stdio(desk, caller))
+        run_loop(serve_stdio(desk, caller, ending))
 
 
 def _tell(answer: Reply) -> None:

@@ -15,6 +15,8 @@ from engross.replies import Reply, codes
 from engross.replies.envelopes import retry_after
 from engross.surfaces.client import Client
 
+from .answering import call_and_confirm
+from .flow_command import Manner
 from .looks import is_fancy
 
 INGEST = "memory.ingest"
@@ -52,11 +54,11 @@ def _is_hidden(path: Path, folder: Path) -> bool:
 
 
 def each_ingested(
-    client: Client, files: Sequence[Path], more: Mapping[str, Any], *, quiet: bool
+    client: Client, files: Sequence[Path], more: Mapping[str, Any], manner: Manner
 ) -> Iterator[tuple[Path, Reply]]:
     """Each file with what became of it, while a person sees how far it is."""
-    if quiet or not is_fancy(sys.stderr) or len(files) < MANY:
-        yield from ((file, _ingest_one(client, file, more)) for file in files)
+    if manner.json or not is_fancy(sys.stderr) or len(files) < MANY:
+        yield from ((file, _ingest_one(client, file, more, manner)) for file in files)
         return
     from rich.console import Console
     from rich.progress import Progress
@@ -64,29 +66,31 @@ def each_ingested(
     with Progress(console=Console(file=sys.stderr), transient=True) as progress:
         task = progress.add_task("remembering", total=len(files))
         for file in files:
-            yield file, _ingest_one(client, file, more)
+            yield file, _ingest_one(client, file, more, manner)
             progress.advance(task)
 
 
-def _ingest_one(client: Client, file: Path, more: Mapping[str, Any]) -> Reply:
+def _ingest_one(client: Client, file: Path, more: Mapping[str, Any], manner: Manner) -> Reply:
     media_type = _media_type(file)
     called = {"original_filename": file.name, "mime_type": media_type, **more}
     try:
         if file.stat().st_size > LARGEST_IN_CALL:
+            if manner.dry_run:
+                raise typer.BadParameter(f"{file} would have to be uploaded first", param_hint="--dry-run")
             kept = client.upload(file, name=file.name, media_type=media_type)
             if not kept.ok:
                 return kept
-            return _patiently(client, {"content_hash": kept.data["blob"]["content_hash"], **called})
+            return _patiently(client, {"content_hash": kept.data["blob"]["content_hash"], **called}, manner)
         content = b64encode(file.read_bytes()).decode()
     except OSError as problem:
         raise typer.BadParameter(f"{file} cannot be read: {problem.strerror}", param_hint="PATH") from None
-    return _patiently(client, {"file_content": content, **called})
+    return _patiently(client, {"file_content": content, **called}, manner)
 
 
-def _patiently(client: Client, arguments: Mapping[str, Any]) -> Reply:
+def _patiently(client: Client, arguments: Mapping[str, Any], manner: Manner) -> Reply:
     """The answer; an office that says how long to wait is asked again then."""
     for _ in range(MOST_WAITS):
-        answer = client.call(INGEST, arguments)
+        answer = call_and_confirm(client, INGEST, arguments, **manner._asdict())
         wait = retry_after(answer)
         if answer.code != codes.RATE_LIMIT_EXCEEDED or wait is None:
             return answer

@@ -63,11 +63,12 @@ class EmbeddedPort:
     def flow_names(self, namespace: str) -> Collection[str]:
         """The names of an aggregate's flows."""
         aggregate = self.office.catalogue.aggregate(namespace)
-        return tuple(aggregate.flows) if aggregate else ()
+        flows = aggregate.flows if aggregate else {}
+        return tuple(name for name, flow in flows.items() if flow.ref not in self.office.hidden)
 
     def outlines(self) -> Mapping[str, Outline]:
         """Every flow by ref."""
-        return outlines_of(self.office.catalogue)
+        return outlines_of(self.office.catalogue, self.office.hidden)
 
     def close(self) -> None:
         """Close the office."""
@@ -78,12 +79,25 @@ class EmbeddedPort:
             with self.office.blobs(self.tenant).arriving() as arriving:
                 for piece in pieces(stream):
                     arriving.write(piece)
-                content_hash = arriving.keep()
+                token = self.office.vouch(self.tenant, arriving.digest, arriving.size)
+                came = {**told, "content_hash": arriving.digest, "size": arriving.size, "upload_token": token}
+                if "client_request_id" in told:
+                    # Only now is it known whether the key was used for another file; then this one is not kept at all.
+                    rehearsed = self.call(KEEP, came, {"dry_run": True})
+                    if not rehearsed.ok:
+                        return rehearsed
+                arriving.keep()
         except Coded as refusal:
             return reply_of(refusal).traced(Trace.new(), KEEP)
-        token = self.office.vouch(self.tenant, content_hash, arriving.size)
-        came = {"content_hash": content_hash, "size": arriving.size, "upload_token": token}
-        return self.call(KEEP, {**told, **came}, {})
+        return self.call(KEEP, came, {})
 
     def _request(self, flow: str, arguments: Any, options: Options) -> Request:
-        return Request(flow, arguments, self.tenant, self.principal, surface=self.surface, **options)
+        return Request(
+            flow,
+            arguments,
+            self.tenant,
+            self.principal,
+            surface=self.surface,
+            hidden=self.office.hidden,
+            **options,
+        )

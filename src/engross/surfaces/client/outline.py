@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -65,12 +65,12 @@ class Outline:
         }
 
 
-def outlines_of(catalogue: Catalogue) -> dict[str, Outline]:
-    """Every flow of a catalogue, by ref."""
+def outlines_of(catalogue: Catalogue, hidden: Container[str] = ()) -> dict[str, Outline]:
+    """Every flow of a catalogue that is not hidden, by ref."""
     # The flow's own tool comes before those that others offer it by, and those in their order.
     every = sorted(catalogue.tools(), key=lambda tool: tool.exposure.toolset != tool.flow.aggregate.namespace)
     tools = {tool.flow.ref: tool for tool in reversed(every)}
-    return {flow.ref: _outlined(flow, tools.get(flow.ref)) for flow in catalogue}
+    return {flow.ref: _outlined(flow, tools.get(flow.ref)) for flow in catalogue if flow.ref not in hidden}
 
 
 def _outlined(flow: Flow, tool: Tool | None) -> Outline:

@@ -6,15 +6,17 @@ from engross.later import later
 
 if TYPE_CHECKING:
     from .economy import tool_bytes
+    from .pipes import Ending
     from .server import make_server
     from .stdio import serve_stdio
     from .streamable import McpApp, mcp_app
 
-__all__ = ["McpApp", "make_server", "mcp_app", "serve_stdio", "tool_bytes"]
+__all__ = ["Ending", "McpApp", "make_server", "mcp_app", "serve_stdio", "tool_bytes"]
 
 __getattr__ = later(
     __name__,
     {
+        "Ending": f"{__name__}.pipes",
         "McpApp": f"{__name__}.streamable",
         "make_server": f"{__name__}.server",
         "mcp_app": f"{__name__}.streamable",

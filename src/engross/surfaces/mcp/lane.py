@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -82,12 +83,7 @@ class Lane:
         request = self.plain(body) if _is_plain_head(scope, headers) else None
         if request is None or not _agree(headers, request):
             return False
-
-        def header(name: str) -> str | None:
-            value = headers.get(name.encode())
-            return None if value is None else value.decode("latin-1")
-
-        message = await self.answer(request, header)
+        message = await self.answer(request, partial(header_of, headers))
         if message is None:
             return False
         await send_json(send, 200, message)
@@ -161,6 +157,12 @@ class Lane:
             self._envelopes.clear()
         self._envelopes.add(key)
         return True
+
+
+def header_of(headers: Mapping[bytes, bytes], name: str) -> str | None:
+    """A header of a request, if it is there."""
+    value = headers.get(name.encode())
+    return None if value is None else value.decode("latin-1")
 
 
 def _is_plain_head(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:

@@ -48,12 +48,18 @@ def sender_of(line: Overlong) -> Sender:
     return Sender(short.get(b"id"), short.get(b"method"), None if tool is None else tool[1].decode())
 
 
+def no_header(name: str) -> None:
+    """A pipe has no headers."""
+
+
 class Refusing:
     """Answers what cannot be read."""
 
-    def __init__(self, window: Window, most: int) -> None:
+    def __init__(self, window: Window, most: int, header: Callable[[str], str | None] = no_header) -> None:
+        """`header` reads those of the request at hand, where requests have some."""
         self._window = window
         self._most = most
+        self._header = header
 
     def answer(self, line: Overlong, *, is_modern: bool) -> bytes:
         """A Reply to who calls a tool; the protocol's own error to everybody else."""
@@ -75,7 +81,7 @@ class Refusing:
         if flow is None or refusal is None or sender.id is None:
             return None
         window = self._window
-        visit = Visit(window.desk, window.who(), window.surface, circumstances({}, lambda name: None))
+        visit = Visit(window.desk, window.who(), window.surface, circumstances({}, self._header))
         answer = visit.settle(reply_of(refusal), flow.ref, None, time.perf_counter())
         if not isinstance(refusal, Coded):
             record_crash(answer.trace_id, refusal, flow.ref)
@@ -83,6 +89,9 @@ class Refusing:
 
     def _flow(self, sender: Sender) -> Flow | None:
         if sender.method != METHOD or sender.tool is None:
+            return None
+        if self._header("mcp-name") not in (None, sender.tool):
+            # Where a header repeats the name, the two have to agree.
             return None
         tool = self._window.desk.find(sender.tool)
         return GUIDES.get(sender.tool) if tool is None else tool.flow

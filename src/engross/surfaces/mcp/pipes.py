@@ -10,8 +10,9 @@ import asyncio
 import fcntl
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from stat import S_ISFIFO, S_ISSOCK
 from typing import BinaryIO, NamedTuple, Protocol
 
@@ -52,6 +53,27 @@ def claimed() -> Iterator[Wire]:
 
 def _private(descriptor: int) -> int:
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+
+
+class Ending:
+    """Ends the input before the client does. A signal may tell it, also before there is any input."""
+
+    def __init__(self) -> None:
+        self._is_told = False
+        self._end: Callable[[], object] = lambda: None
+
+    def tell(self) -> None:
+        """There is no more input from now on."""
+        self._is_told = True
+        # Input that has ended anyway has no loop any more.
+        with suppress(RuntimeError):
+            self._end()
+
+    def ends(self, end: Callable[[], object]) -> None:
+        """What ends the input."""
+        self._end = end
+        if self._is_told:
+            end()
 
 
 class _Source(Protocol):
@@ -144,13 +166,14 @@ class _Threaded:
         return await asyncio.to_thread(self._file.read, size)
 
 
-async def source_of(file: BinaryIO) -> _Source:
-    """Reads from a pipe by the event loop, from anything else by threads."""
+async def source_of(file: BinaryIO, ending: Ending) -> _Source:
+    """Reads from a pipe by the event loop, until that is told to end; from anything else by threads, to its own end."""
     if not _is_pipe(file):
         return _Threaded(file)
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=READ_SIZE, loop=loop)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), file)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), file)
+    ending.ends(partial(loop.call_soon_threadsafe, transport.close))
     return reader
 
 

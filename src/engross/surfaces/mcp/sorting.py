@@ -21,7 +21,7 @@ from mcp_types import CONNECTION_CLOSED, ErrorData
 from engross.replies import Trace, record_crash
 
 from .lane import METHOD, Lane, Plain
-from .overlong import Refusing
+from .overlong import Refusing, no_header
 from .pipes import Lines, Overlong, Pen
 from .protocol import crashed, error_line
 from .unreadable import refused
@@ -103,7 +103,7 @@ class Sorting:
 
     async def _answer(self, number: types.RequestId, request: Plain, line: bytes, left: Left) -> None:
         try:
-            answer = await self._lane.answer(request, _no_header)
+            answer = await self._lane.answer(request, no_header)
         except Exception as crash:
             trace = Trace.new()
             record_crash(trace.trace_id, crash, METHOD)
@@ -128,7 +128,3 @@ class Sorting:
         for number in list(self._running):
             if (call := self._give_up(number)) is not None:
                 await self._pen.write_line(error_line(call.id, _GONE))
-
-
-def _no_header(name: str) -> None:
-    """A pipe has no headers."""

@@ -22,7 +22,7 @@ from engross.surfaces.desk import Desk
 
 from .lane import Lane
 from .overlong import Refusing
-from .pipes import Lines, Pen, claimed, pen_for, source_of
+from .pipes import Ending, Lines, Pen, claimed, pen_for, source_of
 from .server import make_server
 from .sorting import Sorting
 from .window import Window
@@ -35,10 +35,10 @@ PARTING_SECONDS = 5.0
 ENDLESS = ("subscriptions/listen",)
 
 
-async def serve_stdio(desk: Desk, caller: Caller) -> None:
-    """Serve one client until it closes our standard input."""
+async def serve_stdio(desk: Desk, caller: Caller, ending: Ending | None = None) -> None:
+    """Serve one client until it closes our standard input, or `ending` is told, which comes to the same."""
     with claimed() as wire:
-        lines = Lines(await source_of(wire.incoming), MOST_BYTES)
+        lines = Lines(await source_of(wire.incoming, ending or Ending()), MOST_BYTES)
         pen = await pen_for(wire.outgoing)
         try:
             await converse(desk, caller, lines, pen)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import orjson
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -26,11 +26,13 @@ from engross.surfaces.arrived import whole_body
 from engross.surfaces.desk import Desk
 from engross.surfaces.presence import CALLER
 
-from .lane import Lane, send_json
+from .lane import Lane, header_of, send_json
+from .overlong import Refusing
 from .server import make_parts
 from .sessions import NUMBER, Sessions
+from .unreadable import replied, unread
 from .window import Window, whose
-from .wordless import Worded
+from .wordless import Said, Worded
 
 MOST_BYTES = 4 * 1024 * 1024
 _HANDSHAKE = frozenset([b"", *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)])
@@ -54,8 +56,9 @@ class McpApp:
             allowed_origins=list(allowed_origins),
         )
         self._most_bytes = most_bytes
+        self._window = Window(desk, CALLER.get, "mcp-http")
         # Who has Host and Origin looked at here has it done by the SDK.
-        self._lane = Lane(Window(desk, CALLER.get, "mcp-http")) if allowed_hosts is None else None
+        self._lane = Lane(self._window) if allowed_hosts is None else None
         self._streaming = StreamableHTTPSessionManager(
             self.server,
             security_settings=security,
@@ -112,7 +115,7 @@ class McpApp:
             if shakes_hands and not _may_be_a_message(body):
                 await send_json(send, 400, _INVALID_REQUEST)
                 return
-        scope, answer = {**scope, "user": _owner(caller)}, Worded(send)
+        scope, answer = {**scope, "user": _owner(caller)}, Worded(send, lambda: self._unread(headers, body))
         if shakes_hands:
             try:
                 await self._sessions.handle(caller, headers.get(NUMBER), scope, receive, answer)
@@ -121,6 +124,16 @@ class McpApp:
             return
         manager = self._streaming if _wants_a_stream(headers, body) else self._brief
         await manager.handle_request(scope, receive, answer)
+
+    def _unread(self, headers: dict[bytes, bytes], body: bytes) -> Said:
+        """What answers a request that the SDK could not read, but whose head it had nothing against."""
+        is_modern = headers.get(b"mcp-protocol-version", b"") not in _HANDSHAKE
+        reply = None
+        # What the SDK would have looked at next: is there a session, or does the head say what is called?
+        if (b"mcp-name" if is_modern else NUMBER) in headers:
+            refusing = Refusing(self._window, self._most_bytes, partial(header_of, headers))
+            reply = replied(body, refusing, is_modern=is_modern)
+        return Said(400, unread(body)) if reply is None else Said(200, reply)
 
 
 def mcp_app(

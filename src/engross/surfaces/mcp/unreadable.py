@@ -1,8 +1,8 @@
-"""Answers to lines that are no message of the protocol.
+"""Answers to what is no message of the protocol: lines from a pipe, and bodies of requests over HTTP.
 
 A client waits for the answer to its request, so a request is refused under its id wherever that can be made out, be the
 rest of the line what it may. Nothing else of the line is repeated: it may be a secret that went astray. A call of a
-tool whose arguments are what cannot be read gets a Reply, as it does over HTTP.
+tool whose arguments are what cannot be read gets a Reply.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _INVALID = ErrorData(code=INVALID_REQUEST, message="Invalid request")
 LONGEST_NUMBER = 40
 _NUMBERS = range(-(2**63), 2**64)
 """Whole numbers that can be written in an answer."""
+_TOO_LARGE = 10**LONGEST_NUMBER
+"""Stands for any number that is longer: no flow takes either."""
 
 
 def refused(line: bytes, refusing: Refusing, *, is_modern: bool) -> bytes | None:
@@ -36,11 +38,16 @@ def refused(line: bytes, refusing: Refusing, *, is_modern: bool) -> bytes | None
     except ValidationError as unreadable:
         if _is_json(unreadable):
             return error_line(number_of(line), _INVALID)
-        return _reply(line, refusing, is_modern) or error_line(number_of(line), _UNREAD)
+        return replied(line, refusing, is_modern=is_modern) or unread(line)
     if isinstance(message, types.JSONRPCNotification) and "id" in from_json(line):
         # Whoever gives an id waits for an answer; one that is no id makes no notification of a request.
         return error_line(None, _INVALID)
     return None
+
+
+def unread(line: bytes) -> bytes:
+    """The protocol's own error for what cannot be read."""
+    return error_line(number_of(line), _UNREAD)
 
 
 def number_of(line: bytes) -> types.RequestId | None:
@@ -62,10 +69,10 @@ def number_of(line: bytes) -> types.RequestId | None:
     return number if isinstance(number, str) and _is_whole(number) else None
 
 
-def _reply(line: bytes, refusing: Refusing, is_modern: bool) -> bytes | None:
+def replied(line: bytes, refusing: Refusing, *, is_modern: bool) -> bytes | None:
     """The Reply to a call whose arguments are no plain JSON; None if they are, or it is no call."""
     try:
-        message = json.loads(line.decode())
+        message = json.loads(line.decode(), parse_int=_any_number)
     except RecursionError:
         return refusing.call(_sender(line), _too_deep, is_modern=is_modern)
     except ValueError:
@@ -96,6 +103,10 @@ def _too_deep(flow: Flow) -> Invalid:
 def _whole_number(text: str) -> int | None:
     """A number, unless it is longer than any id and dear to read."""
     return int(text) if len(text) < LONGEST_NUMBER else None
+
+
+def _any_number(text: str) -> int:
+    return int(text) if len(text) < LONGEST_NUMBER else _TOO_LARGE
 
 
 def _is_whole(text: str) -> bool:

@@ -16,10 +16,9 @@ from engross.flows import Flow
 from engross.replies import Invalid, codes
 
 from .asked import Asked, Fields, refuse_header
-from .etags import version_in
+from .etags import state_in
 
 KEY = "client_request_id"
-VERSION = "expected_version"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,18})")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _TRUTHS = {"true": True, "false": False}
@@ -43,7 +42,10 @@ def with_headers(arguments: Any, asked: Asked, flow: Flow) -> Any:
             refuse_header("Idempotency-Key", "this flow keeps no account of repetitions")
         arguments = _added(arguments, KEY, asked.key, "Idempotency-Key")
     if b"if-match" in asked.headers:
-        arguments = _added(arguments, VERSION, _version(asked, flow), "If-Match")
+        if flow.expects is None:
+            refuse_header("If-Match", "this flow does not look at versions")
+        state = _state(asked, flow.published["properties"][flow.expects])
+        arguments = _added(arguments, flow.expects, state, "If-Match")
     return arguments
 
 
@@ -57,13 +59,10 @@ def _added(arguments: Any, name: str, value: Any, header: str) -> Any:
     return {**arguments, name: value}
 
 
-def _version(asked: Asked, flow: Flow) -> Any:
-    schema = flow.published["properties"].get(VERSION)
-    if schema is None:
-        refuse_header("If-Match", "this flow does not look at versions")
-    text = version_in(asked.headers[b"if-match"].decode("latin-1"))
+def _state(asked: Asked, schema: Schema) -> Any:
+    text = state_in(asked.headers[b"if-match"].decode("latin-1"))
     if text is None:
-        refuse_header("If-Match", 'it takes one tag with a version, such as "3"')
+        refuse_header("If-Match", 'it takes one tag as an answer has it, such as "3"')
     return as_declared(text, schema)
 
 

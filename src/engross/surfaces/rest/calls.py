@@ -17,7 +17,7 @@ from .answers import form_of, send_empty, send_reply
 from .arguments import from_query, with_headers
 from .asked import Asked, Fields, take_dry_run
 from .body import ClientGone, collected, read_json
-from .etags import content_tag, is_known, version_tag
+from .etags import content_tag, is_known, state_tag
 
 READING = ("GET", "HEAD")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
@@ -53,7 +53,7 @@ class Calls:
         trace = asked.trace
         options: dict[str, Any] = {}
         try:
-            flow = flow or self._missing(ref)
+            flow = flow or self._desk.catalogue.flow(ref, self._desk.hidden)
             if asked.method != "POST":
                 refuse_method(asked.method, methods_of(flow))
             options = asked.options(flow, self._settings.call_seconds)
@@ -85,11 +85,6 @@ class Calls:
             self._addresses = {f"/v1/{flow.aggregate.namespace}/{flow.name}": flow for flow in self._flows.values()}
         return self._flows
 
-    def _missing(self, ref: str) -> Flow:
-        """Never a flow: what the catalogue does not have, it refuses, and what is hidden is not there either."""
-        self._desk.catalogue.flow(ref)
-        raise Invalid(codes.UNKNOWN_OPERATION, {"operation": shortened(ref)})
-
     async def _arguments(self, asked: Asked, flow: Flow, receive: Receive, options: dict[str, Any]) -> Any:
         if asked.method in READING:
             own = flow.published["properties"]
@@ -112,10 +107,11 @@ class Calls:
     ) -> Awaitable[None]:
         headers = {}
         if flow is not None and answer.ok and not dry_run:
-            tag = content_tag(answer.data, form_of(scope)) if asked.method in READING else _written_tag(flow, answer)
+            reading, state = asked.method in READING, flow.state_in(answer.data)
+            tag = content_tag(answer.data, form_of(scope), state) if reading else _written_tag(flow, answer)
             if tag is not None:
                 headers["etag"] = tag
-            if asked.method in READING:
+            if reading:
                 headers["cache-control"] = REVALIDATED
                 if_none_match = asked.header(b"if-none-match")
                 if if_none_match is not None and is_known(headers["etag"], if_none_match):
@@ -167,4 +163,4 @@ def refuse_fields(fields: Fields, known: tuple[str, ...] = ("dry_run",)) -> None
 def _written_tag(flow: Flow, answer: Reply) -> str | None:
     """What was proposed is not there yet, and what was deleted no more."""
     there = answer.http_status in (200, 201) and flow.effect != "delete"
-    return version_tag(answer.data) if there else None
+    return state_tag(flow.state_in(answer.data)) if there else None

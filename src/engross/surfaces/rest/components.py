@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engross.flows import Flow
 from engross.flows.output import REPLY
 from engross.replies.envelopes import JSON, PROBLEM_JSON, REPLY_JSON
 
@@ -26,6 +27,23 @@ _FAILURE_SHAPES = {
 def parameter(name: str) -> Json:
     """A parameter of many operations."""
     return {REF: f"#/components/parameters/{name}"}
+
+
+def if_match(flow: Flow) -> list[Json]:
+    """The parameter that stands for what a flow expects, if it expects anything."""
+    if flow.expects is None:
+        return []
+    shape = flow.published["properties"][flow.expects]
+    state = "[1-9][0-9]{0,15}" if shape.get("type") == "integer" else shape.get("pattern", "[0-9A-Za-z]+").strip("^$")
+    told = f"The same as {flow.expects}: the tag of what was read or written. 412 if it is in another state by now."
+    return [
+        {
+            "name": "If-Match",
+            "in": "header",
+            "description": told,
+            "schema": {"type": "string", "pattern": f'^"{state}(-[0-9a-f]+)?"$'},
+        }
+    ]
 
 
 def header(name: str) -> Json:
@@ -115,7 +133,7 @@ WHOLE_REPLY: Json = {
 HEADERS: Json = {
     "traceparent": {"description": "The W3C trace context of this call.", "schema": {"type": "string"}},
     "ETag": {
-        "description": "Which version this is. A tag that begins with a version can be sent as If-Match.",
+        "description": "Which state this is. A tag that is not weak can be sent as If-Match to what changes the same.",
         "schema": {"type": "string"},
     },
     "Retry-After": {"description": "Seconds until a repetition makes sense.", "schema": {"type": "integer"}},
@@ -156,12 +174,6 @@ PARAMETERS: Json = {
         "in": "header",
         "description": "The same as client_request_id: a repetition with it changes nothing twice. May be quoted.",
         "schema": {"type": "string", "pattern": r'^("[A-Za-z0-9._:\-]{8,255}"|[A-Za-z0-9._:\-]{8,255})$'},
-    },
-    "ifMatch": {
-        "name": "If-Match",
-        "in": "header",
-        "description": "The same as expected_version: a tag that begins with the version. 412 if it is another.",
-        "schema": {"type": "string", "pattern": '^"[1-9][0-9]{0,15}(-[0-9a-f]+)?"$'},
     },
     "ifMatchBytes": {
         "name": "If-Match",

@@ -10,7 +10,7 @@ from engross.flows import Flow, Route, RouteField
 from engross.replies.envelopes import JSON as JSON_TYPE
 from engross.surfaces.desk import Desk
 
-from .components import Json, parameter
+from .components import Json, if_match, parameter
 
 CALLING = ("traceparent", "correlation", "timeout")
 
@@ -44,7 +44,11 @@ def _operation(route: Route, flow: Flow, name: str) -> Json:
         "tags": [route.namespace],
         "summary": route.title or flow.title,
         "description": route.description or flow.description,
-        "parameters": [*named, *(_parameter(field, flow) for field in fields if field.where != "body")],
+        "parameters": [
+            *named,
+            *if_match(flow),
+            *(_parameter(field, flow) for field in fields if field.where != "body"),
+        ],
     }
     in_body = [field for field in fields if field.where == "body"]
     if in_body:

@@ -12,9 +12,9 @@ from engross.office import own_refusals
 from engross.replies.envelopes import DIALECTS, JSON, REPLY_JSON
 from engross.surfaces.desk import Desk
 
-from .arguments import KEY, VERSION
+from .arguments import KEY
 from .asked import DRY_RUN
-from .components import FAILURES, REF, Json, components, header, parameter, schema
+from .components import FAILURES, REF, Json, components, header, if_match, parameter, schema
 from .exposed_paths import exposed_paths, exposed_tags
 
 OPENAPI = "3.1.1"
@@ -115,6 +115,8 @@ def _about(flow: Flow, tools: list[Tool]) -> Json:
         "consistency": {"tier": flow.consistency.tier, "max_delay_ms": flow.consistency.max_delay_ms},
         "determinism": {"deterministic": flow.determinism.deterministic, "reason": flow.determinism.reason},
         "refuses": [{"code": one.code, "message_key": one.key, "status": one.http} for one in own_refusals(flow)],
+        "state_at": flow.state_at,
+        "expects": flow.expects,
         "rate": flow.rate,
         "timeout_seconds": flow.timeout_seconds,
         "deprecated_since": flow.deprecated_since,
@@ -130,10 +132,8 @@ def _posted(flow: Flow) -> Json:
     fields = flow.published["properties"]
     if KEY in fields:
         headers.append("idempotencyKey")
-    if VERSION in fields:
-        headers.append("ifMatch")
     return {
-        "parameters": [parameter(name) for name in headers],
+        "parameters": [*(parameter(name) for name in headers), *if_match(flow)],
         # A flow that needs no arguments can do without a body.
         "requestBody": {"required": bool(flow.published.get("required")), "content": {JSON: content}},
         "responses": _responses(flow, WRITTEN if flow.writes else READ),

@@ -54,6 +54,7 @@ def add_capability_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **taken,
+        state_at="capability.version",
         refuses=NEW_CAPABILITY,
         examples=[Example("A capability with its profile", FULFILLMENT, reply="CREATED")],
     )

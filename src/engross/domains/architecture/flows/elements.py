@@ -83,6 +83,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **changing(CREATE, tidying(elements=["type"])),
+        state_at="element.version",
         refuses=NEW_ELEMENT,
         examples=[
             Example("Create an application component", ORDERS, reply="CREATED"),
@@ -117,6 +118,7 @@ def _add_writes(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="update",
         **changing(UPDATE, tidying(null=["name"]), type={}, model_id={}),
+        state_at="element.version",
         refuses=CHANGED_ELEMENT,
         examples=[
             Example(
@@ -197,6 +199,7 @@ def _add_reads(architecture: Aggregate) -> None:
     @architecture.read(
         inline=True,
         **reading(GET),
+        state_at="element.version",
         refuses=BY_NAME,
         examples=[
             Example("By id", {"id": "$0.element.id"}, given=(A_COMPONENT,)),

@@ -66,6 +66,7 @@ def add_relationship_flows(architecture: Aggregate, ways: Ways) -> None:
     @architecture.record(
         effect="create",
         **changing(CREATE, tidying(relationships=["type"])),
+        state_at="relationship.version",
         refuses=NEW_RELATIONSHIP,
         examples=[
             Example("A component realizes a service", REALIZES, given=(A_COMPONENT, A_SERVICE), reply="CREATED"),
