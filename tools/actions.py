@@ -151,7 +151,8 @@ def _consistency(flow: Flow) -> str:
 
 
 def _limits(flow: Flow) -> str:
-    rate = f"`{flow.rate}`" if flow.rate else f"the rate of every {'write' if flow.writes else 'read'}"
+    rate = flow.rate or ("write" if flow.writes else "read")
+    rate = f"`{rate}`" if "/" in rate else f"the rate of every {rate}"
     seconds = "the operator's `bulk_seconds`" if flow.bulk else f"{flow.timeout_seconds:g} s"
     sizes = "" if flow.limits == LIMITS else f", {_sizes(flow.limits)}"
     return f"{rate}, {seconds}{sizes}"

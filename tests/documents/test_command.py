@@ -94,7 +94,7 @@ def test_formatting_says_or_does_what_would_change(tmp_path: Path, folder: Path)
 def test_where_there_are_no_documents_that_is_said(tmp_path: Path) -> None:
     for words in (["fmt"], ["fmt", "--check"], ["fmt", "--diff"], ["validate"], ["validate", "--check"]):
         done = doc(tmp_path, *words, tmp_path)
-        assert (done.code, done.out) == (0, "no documents\n")
+        assert (done.code, done.out) == (0, "no documents: their names end in .oct.md or .octave\n")
     assert json.loads(doc(tmp_path, "fmt", "--check", tmp_path, "--json").out)["files"] == []
 
 

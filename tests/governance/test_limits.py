@@ -74,7 +74,7 @@ def wait(limits: Limits, flow: Flow) -> int:
     [
         (read_flow(), 300),
         (write_flow(), 100),
-        (write_flow("upload-file"), 10),
+        (write_flow(rate="upload"), 10),
         (write_flow(rate="5/minute"), 5),
     ],
     ids=["reads", "writes", "uploads", "a-flow-with-a-rate-of-its-own"],

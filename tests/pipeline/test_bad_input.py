@@ -788,7 +788,7 @@ def test_an_office_that_is_closed_answers_that_it_is(curator: Client) -> None:
     for loop in (False, True):
         for flow, arguments in (("shelf.list-books", {}), ("shelf.add-book", {"title": "Dune"})):
             answer = called(curator, flow, arguments, loop=loop)
-            assert (flow, answer.message_key) == (flow, "STORE_UNAVAILABLE")
+            assert (flow, answer.message_key) == (flow, "OFFICE_UNREACHABLE")
             assert_clean(answer)
 
 

@@ -55,6 +55,7 @@ class Facets(TypedDict, total=False):
     controls: Sequence[str]
     limits: Limits
     rate: str | None
+    """How often a caller may call it, as `100/minute`; `upload`: as often as the operator lets files come in."""
     timeout_seconds: float
     bulk: bool
     """It takes in very much at once, and gets the operator's `bulk_seconds` for it, on the writer too."""

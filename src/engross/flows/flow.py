@@ -14,7 +14,7 @@ from .admissible import admissible
 from .checked import CallWarning, Checked, Normaliser
 from .checker import Checker
 from .consistency import Consistency
-from .controls import CONTROLS, NO_CONTROLS, control_checker, controls_from, split
+from .controls import CONTROLS, NO_CONTROLS, Controls, control_checker, controls_from, split
 from .defaults import Defaults
 from .definition import FlowDefinitionError
 from .determinism import Determinism
@@ -183,7 +183,7 @@ class Flow:
         if issues:
             raise Invalid.many(issues)
         if not isinstance(raw, dict):
-            raise Invalid.many(self.checker.check(raw))
+            raise Misshapen.many(self.checker.check(raw))
         arguments, given = split(raw, self._offered)
         warnings: tuple[CallWarning, ...] = ()
         if self.normaliser is not None:
@@ -269,19 +269,20 @@ class Flow:
         faults.sort(key=lambda found: is_unknown(found[1]) and len(found[1].path) == 1)
         issues = [checker.issue(fault, values) for checker, fault, values in faults[:MOST_SHOWN]]
         refused = Misshapen.many(issues, data={"errors_in_all": in_all} if in_all > MOST_SHOWN else None)
+        steering, _ = remainder(given, [fault.path for fault in control_checker().faults(given)])
+        refused.controls = controls_from({**steering, **{name: given[name] for name in ("reason",) if name in given}})
         if self.examiner is not None:
-            refused.rest = self._remainder(arguments, given)
+            refused.rest = self._remainder(arguments, refused.controls)
         return refused
 
-    def _remainder(self, arguments: dict[str, Any], given: Mapping[str, Any]) -> Remainder | None:
+    def _remainder(self, arguments: dict[str, Any], controls: Controls) -> Remainder | None:
         """What can still be looked at; None where it cannot be told from what is wrong."""
         wrong = [fault.path for fault in self.checker.faults(arguments)]
         left, places = remainder(arguments, wrong)
         if any(fault.keyword != "required" for fault in self.checker.faults(left)):
             return None
-        steering, _ = remainder(given, [fault.path for fault in control_checker().faults(given)])
         told = frozenset(str(path[0]) for path in wrong if path)
-        return Remainder(Checked(self._defaults.complete(left), controls_from(steering)), told, places)
+        return Remainder(Checked(self._defaults.complete(left), controls), told, places)
 
     def _attached(self, part: str, function: Function) -> Function:
         if self.__dict__.get("_sealed"):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from engross.replies import Invalid, Issue
 
 from .checked import Checked
+from .controls import NO_CONTROLS, Controls
 from .fault import Path
 from .pointer import pointer
 
@@ -25,6 +26,8 @@ class Misshapen(Invalid):
     """The refusal of a call's shape, and what is left to look at, where that can be told apart."""
 
     rest: Remainder | None = None
+    controls: Controls = NO_CONTROLS
+    """Those that fit, and the reason in any case: policies ask whether there is one."""
 
     def joined(self, more: Iterable[Issue]) -> Invalid:
         """The same refusal, with what else is wrong; about a place that was refused already, nothing is added."""

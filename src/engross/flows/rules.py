@@ -22,7 +22,7 @@ POSTURES = ("proposal", "direct")
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+(\+[0-9A-Za-z.-]+)?")
 _PLACE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_RATE = re.compile(r"[1-9]\d*/(second|minute|hour|day)")
+_RATE = re.compile(r"[1-9]\d*/(second|minute|hour|day)|upload")
 
 
 def verify(flow: Flow) -> None:
@@ -104,7 +104,7 @@ def _dialect(flow: Flow) -> str | None:
 def _rate(flow: Flow) -> str | None:
     if flow.rate is None or _RATE.fullmatch(flow.rate):
         return None
-    return f"The rate {flow.rate!r} is not of the form 100/minute (second, minute, hour or day)."
+    return f"The rate {flow.rate!r} is neither of the form 100/minute (second, minute, hour or day) nor upload."
 
 
 def _timeout(flow: Flow) -> str | None:

@@ -124,15 +124,8 @@ def _rate_of(flow: Flow, knobs: Knobs) -> str:
     patterns = [name for name in knobs.rate_limits if name not in RATE_CLASSES and fnmatchcase(flow.ref, name)]
     if patterns:
         return knobs.rate_limits[max(patterns, key=lambda pattern: (pattern == flow.ref, len(pattern)))]
-    if flow.rate is not None:
-        return flow.rate
-    return knobs.rate_limits[_class_of(flow)]
-
-
-def _class_of(flow: Flow) -> str:
-    if flow.semantics.safe:
-        return "read"
-    return "upload" if flow.name.startswith("upload") else "write"
+    own = flow.rate or ("read" if flow.semantics.safe else "write")
+    return knobs.rate_limits[own] if own in RATE_CLASSES else own
 
 
 def _key(tenant: str, principal: str, ref: str) -> str:

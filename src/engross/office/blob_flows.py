@@ -141,6 +141,7 @@ def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: C
         tier=1,
         posture="direct",
         exposed=False,
+        rate="upload",
         semantics=Semantics(idempotent=True, destructive=False),
         controls=("client_request_id", "reason"),
         examples=[Example("Bytes that never came", MADE_UP, reply="TOKEN_INVALID")],

@@ -21,10 +21,20 @@ def require_store(settings: Settings) -> None:
         raise _not_there(settings)
 
 
+def has_office(settings: Settings) -> bool:
+    """Would opening make nothing? For a database on a server, too, the key is in the folder."""
+    return settings.data.is_dir() and has_store(settings)
+
+
 def require_office(settings: Settings) -> None:
-    """Invalid where opening would make something: for a database on a server, too, the key is in the folder."""
-    if not (settings.data.is_dir() and has_store(settings)):
+    """Invalid where opening would make something."""
+    if not has_office(settings):
         raise _not_there(settings)
+
+
+def made_new(settings: Settings) -> str:
+    """What is said where opening an office made it: the name of its folder may be a slip."""
+    return f"made a new office in {settings.data}"
 
 
 def _not_there(settings: Settings) -> Invalid:

@@ -13,11 +13,16 @@ from engross.replies import Denied, codes
 from .fittings import Fittings
 
 
-def allow(fittings: Fittings, context: Context, flow: Flow, is_counted: bool) -> None:
+def permit(fittings: Fittings, context: Context, flow: Flow) -> None:
     """Refuse a call that policy does not let this principal make, whatever its arguments."""
     decision = fittings.policy.may_call(context, flow)
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)
+
+
+def allow(fittings: Fittings, context: Context, flow: Flow, is_counted: bool) -> None:
+    """Refuse a call that policy does not let this principal make, or that is one too many."""
+    permit(fittings, context, flow)
     if is_counted:
         fittings.limits.take(context, flow)
 

@@ -1,7 +1,8 @@
 """Beside the check: what else is wrong with a call that does not have the shape of its flow.
 
-Only for flows that can look at a part of their arguments, only for callers who may make the call, and in a unit that
-leaves nothing. Whatever comes of the look, the call is refused: a look that fails adds nothing.
+A caller who may not make the call at all hears that instead: no better arguments would help. The flow is asked only if
+it can look at a part of its arguments, and in a unit that leaves nothing. Whatever comes of the look, the call is
+refused: a look that fails adds nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from engross.replies import Denied, Invalid, Issue, Trace, record_crash
 from engross.store import Transaction
 
 from .admit import admit
-from .allow import allow, own_only
+from .allow import allow, own_only, permit
 from .draft import growing_proposal, see_draft
 from .fittings import Fittings
 from .request import Request
@@ -24,10 +25,11 @@ from .steps import Steps, Write
 
 def examined(fittings: Fittings, request: Request, flow: Flow, refused: Misshapen, trace: Trace) -> Steps[Invalid]:
     """The refusal, with all that the flow itself has to say against the rest of the call."""
+    context = admit(fittings, request, flow, refused.controls, trace)
+    permit(fittings, context, flow)
     examiner, rest = flow.examiner, refused.rest
     if examiner is None or rest is None:
         return refused
-    context = admit(fittings, request, flow, rest.checked.controls, trace)
 
     def look(transaction: Transaction) -> tuple[Issue, ...]:
         unit = Unit(transaction, context, fittings.book)

@@ -14,7 +14,7 @@ import orjson
 from engross.calls import Context
 from engross.flows import Flow, Misshapen, shortened
 from engross.ledger import Reader
-from engross.replies import Coded, Reply, Trace, extended, freeze, log_end, record_crash, reply, reply_of
+from engross.replies import Coded, Failed, Reply, Trace, codes, extended, freeze, log_end, record_crash, reply, reply_of
 from engross.store import Reading
 
 from .admit import admit
@@ -57,6 +57,8 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
 
 
 def _stages(fittings: Fittings, request: Request, trace: Trace) -> Steps[Reply]:
+    if fittings.workers.are_closed:
+        raise Failed(codes.OFFICE_UNREACHABLE, data={"problem": "the office was closed"})
     flow = fittings.catalogue.flow(request.flow, request.hidden)
     try:
         checked = check(flow, request.arguments)

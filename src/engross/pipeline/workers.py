@@ -19,6 +19,7 @@ class Workers:
 
     def __init__(self, most: int = 16) -> None:
         self._threads = Threads(most, "engross-work")
+        self.are_closed = False
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Have the work done, in the caller's own context variables."""
@@ -33,4 +34,5 @@ class Workers:
 
     def close(self) -> None:
         """Take no more work."""
+        self.are_closed = True
         self._threads.close(dropping=True)

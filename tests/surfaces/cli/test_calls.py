@@ -41,6 +41,7 @@ def test_arguments_come_as_json_from_a_file_or_from_standard_input(shell: Shell,
         (["shelf.add-book", "--json", "{}"], 2, "VALIDATION_ERROR"),
         (["shelf.get-book", "--json", '{"id": "nowhere"}'], 2, "RECORD_NOT_FOUND"),
         (["shelf.add-book", "--json", DUNE, "--role", "viewer"], 3, "WRITE_DENIED"),
+        (["shelf.add-book", "--json", '{"client_request_id": 1}', "--role", "viewer"], 3, "WRITE_DENIED"),
         (["shelf.add-book", "--json", DUNE, "--capability", "nowhere.py"], 4, "CONFIG_INVALID"),
         (["shelf.nothing", "--json", "{}"], 2, "UNKNOWN_OPERATION"),
     ],
@@ -52,6 +53,24 @@ def test_the_exit_code_says_which_kind_of_reply_it_was(
     assert done.code == code
     if key is not None:
         assert done.key == key
+
+
+def test_a_flow_is_called_by_its_tool_as_well(local: Shell) -> None:
+    made = local.run("call", "addBook", "--json", DUNE)
+    assert (made.key, made.json["success"]) == ("CREATED", True)
+    assert local.run("call", "listBooks", "--json", "{}").json["books"][0]["title"] == "Dune"
+    unknown = local.run("call", "addBok", "--json", DUNE)
+    assert (unknown.key, unknown.json["suggestions"]["did_you_mean"][0]) == ("UNKNOWN_OPERATION", "shelf.add-book")
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["here", "there"])
+def test_what_an_example_builds_on_is_shown_before_it(local: Shell, served: Served, far: bool) -> None:
+    where = ("--url", served.url, "--token", served.owner) if far else local.there
+    lines = [line.strip() for line in run("flows", "removeBook", *where).out.splitlines()]
+    first = next(number for number, line in enumerate(lines) if line.startswith("engross call shelf.add-book"))
+    assert lines[first + 1].startswith("# $0.")
+    assert lines[first + 2] == """engross call shelf.remove-book --json '{"id":"$0.book.id"}'"""
+    assert "#" not in run("flows", "addBook", *where).out
 
 
 @pytest.mark.parametrize(

@@ -206,6 +206,14 @@ def test_an_aggregate_that_is_not_there_may_need_a_capability(local: Shell) -> N
     assert hint in local.run("zzz", "find-notes").err
 
 
+def test_a_command_that_only_another_office_can_have_says_that_there_is_none_here(local: Shell) -> None:
+    assert local.run("zzz", "find-notes", "--json").key == "RECORD_NOT_FOUND"
+    refused = local.run("zzz", "find-notes")
+    assert (refused.code, refused.err.split()[0], "field: data" in refused.err) == (2, "RECORD_NOT_FOUND", True)
+    assert "Did you mean memory?" in local.run("memry", "find-notes").err
+    assert not local.folder.exists()
+
+
 SHADOWED = """
 from engross.flows import Aggregate, NoArguments
 

@@ -129,6 +129,7 @@ def test_what_a_capability_prints_does_not_disturb_the_protocol(tmp_path: Path) 
 
 
 def test_it_logs_calls_to_standard_error_if_it_is_asked_to(local: Shell) -> None:
+    local.run("record", "who-am-i")
     with agent(local, "--log-level", "info") as scout:
         called = scout.call("addBook", title="a secret title")["reply"]
         refused = scout.call("addBook", tite="x")["reply"]
@@ -162,6 +163,7 @@ def test_its_calls_are_spans_where_the_settings_say_so(local: Shell, receiver: R
 
 
 def test_a_receiver_that_is_not_there_keeps_no_office_from_closing(local: Shell) -> None:
+    local.run("record", "who-am-i")
     with agent(local, env={"ENGROSS_OTLP": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}) as scout:
         scout.call("addBook", title="Dune")
     assert scout.said == ""
@@ -264,9 +266,15 @@ def test_what_makes_no_sense_ends_it_before_it_says_anything(tmp_path: Path, wor
 
 def test_a_role_that_is_none_is_refused_in_words(tmp_path: Path) -> None:
     done = spawn("mcp", "--data", tmp_path / "office", "--role", "boss", stdin=subprocess.DEVNULL)
-    assert done.stderr.startswith("VALIDATION_ERROR")
+    assert done.stderr.splitlines()[1].startswith("VALIDATION_ERROR")
     assert {"field:", "curator"} <= set(done.stderr.split())
     assert "{" not in done.stderr
+
+
+def test_a_new_office_is_said_to_be_new_on_standard_error_once_and_nothing_else_is(tmp_path: Path) -> None:
+    said = [spawn("mcp", "--data", tmp_path / "office", stdin=subprocess.DEVNULL) for _ in range(2)]
+    assert [done.stdout for done in said] == ["", ""]
+    assert [done.stderr for done in said] == [f"made a new office in {tmp_path / 'office'}\n", ""]
 
 
 def test_it_has_help_of_its_own() -> None:

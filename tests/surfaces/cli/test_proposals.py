@@ -142,6 +142,17 @@ def test_a_stale_proposal_is_refused_as_that(shell: Shell) -> None:
     assert (refused.code, refused.key) == (2, "PROPOSAL_STALE")
 
 
+def test_what_the_flow_has_against_a_stale_proposal_is_told_to_people_too(shell: Shell) -> None:
+    proposal = proposed(shell)
+    assert shell.run("shelf", "add-book", "--title", "Dune").code == 0
+    for words in (["approve", proposal, "--yes"], ["rebase-proposal", "--proposal-id", proposal]):
+        refused = shell.run("proposals", *words)
+        assert (refused.code, refused.err.split()[0]) == (2, "PROPOSAL_STALE")
+        told = [line.strip() for line in refused.err.splitlines()]
+        assert {"flow: shelf.add-book", "- code: DUPLICATE_NAME", "field: title", "existing_book:"} <= set(told)
+        assert told.count("title: Dune") == 1
+
+
 def test_who_may_not_approve_is_denied(shell: Shell) -> None:
     proposal = proposed(shell)
     denied = shell.run("proposals", "approve", proposal, "--yes", "--role", "contributor", "--json")

@@ -57,6 +57,7 @@ def token(shell: Shell, name: str = "owner") -> str:
 @pytest.mark.requirement("ECO-01")
 def test_one_line_serves_an_office_and_says_how_to_reach_it(shell: Shell) -> None:
     with served(shell) as office:
+        assert office.lines[0] == f"made a new office in {shell.folder}\n"
         said = "".join(office.lines)
         assert str(shell.folder / "tokens" / "agent.token") in said
         assert f"engross {office.url}/mcp --header" in said
@@ -91,6 +92,12 @@ def test_an_office_is_served_also_where_nobody_can_be_told_so(local: Shell, said
     finally:
         process.kill()
         process.communicate()
+
+
+def test_an_office_that_was_there_before_is_not_said_to_be_new(shell: Shell) -> None:
+    shell.run("record", "who-am-i")
+    with served(shell) as office:
+        assert office.lines[0] == f"the office in {shell.folder} is open\n"
 
 
 @pytest.mark.requirement("REP-07")

@@ -68,10 +68,12 @@ def test_a_dry_run_says_what_would_be_and_writes_nothing(clara: Client) -> None:
 
 
 def test_an_unknown_method_or_aggregate_is_a_python_error(clara: Client) -> None:
-    with pytest.raises(AttributeError):
+    with pytest.raises(AttributeError, match=r"shelf has no flow 'burn_books'$"):
         clara.shelf.burn_books  # noqa: B018
-    with pytest.raises(AttributeError):
-        clara.shelves  # noqa: B018
+    with pytest.raises(AttributeError, match=r"shelf has no flow 'add_bok': did you mean add_book\?"):
+        clara.shelf.add_bok  # noqa: B018
+    with pytest.raises(AttributeError, match=r"this office has no aggregate 'shelv': did you mean shelf\?"):
+        clara.shelv  # noqa: B018
     assert "add_book" in dir(clara.shelf)
     assert "shelf" in dir(clara)
 
@@ -283,7 +285,8 @@ def test_a_closed_office_answers_with_an_error_and_keeps_what_it_had(offices: Of
     office = offices.open()
     assert office.shelf.add_book(title="Dune").ok
     office.close()
-    assert office.shelf.add_book(title="Emma").message_key == "STORE_UNAVAILABLE"
+    refused = office.shelf.add_book(title="Emma")
+    assert (refused.message_key, refused.data["problem"]) == ("OFFICE_UNREACHABLE", "the office was closed")
     assert [book["title"] for book in offices.open().shelf.list_books().data["books"]] == ["Dune"]
 
 

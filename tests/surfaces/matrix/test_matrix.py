@@ -147,3 +147,14 @@ def test_a_person_gets_the_same_reply_by_every_way(house: House, name: str, ref:
 def test_an_agent_gets_the_same_reply_by_every_way(house: House, name: str, ref: str, number: int) -> None:
     inside, outside = compared(house, name, AGENT, ref, number)
     assert same(masked(inside), masked(outside)), (inside, outside)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"principel": "b"}, {"principal": 1, "roles": "admin"}], ids=str)
+@pytest.mark.parametrize("name", ["embedded", *AGENT_WAYS])
+def test_an_agent_hears_what_is_not_for_it_however_wrong_its_arguments_are(
+    house: House, name: str, wrong: dict[str, Any]
+) -> None:
+    way = house.way(name, AGENT)
+    told = way.call("door.create-token", wrong)["reply"]
+    way.close()
+    assert (told["reply_type"], told["message_key"]) == ("D", "PEOPLE_ONLY")

@@ -197,9 +197,24 @@ def test_who_may_is_told_to_go_on(barn: House) -> None:
 def test_a_read_only_office_takes_no_files(folder: Path) -> None:
     office = Office(Settings(domains="", data=folder, read_only=True))
     with serving(office) as closed:
-        answer = upload(closed)
-        assert (answer.status_code, code_of(answer)) == (403, codes.READ_ONLY)
+        for key in ("long-enough", "short"):
+            answer = upload(closed, headers={"Idempotency-Key": key})
+            assert (answer.status_code, code_of(answer)) == (403, codes.READ_ONLY)
         assert on_disk(closed) == []
+    office.close()
+
+
+def test_uploads_have_a_rate_of_their_own_and_each_counts_once(folder: Path) -> None:
+    (folder / "policies").mkdir(parents=True)
+    (folder / "policies" / "knobs.toml").write_text('rate_limits = { upload = "2/hour" }')
+    office = Office(Settings(domains="", data=folder))
+    with serving(office) as limited:
+        for key in ("first-file", "second-file"):
+            assert upload(limited, key.encode(), headers={"Idempotency-Key": key}).status_code == 201
+        answer = upload(limited)
+        assert (answer.status_code, code_of(answer)) == (429, codes.RATE_LIMIT_EXCEEDED)
+        assert len(on_disk(limited)) == 2
+        assert limited.call("record.who-am-i", {}).status_code == 200
     office.close()
 
 

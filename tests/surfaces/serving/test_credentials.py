@@ -68,6 +68,8 @@ def test_a_credential_that_is_not_quite_right_is_refused(plain: Served, kind: st
     assert (heard.status, heard.key) == (401, "AUTH_INVALID")
     assert 'error="invalid_token"' in heard.headers["www-authenticate"]
     assert plain.owner.encode() not in heard.body
+    told_how = "Bearer TOKEN" in heard.body.decode("latin-1")
+    assert told_how == (kind in ("nothing", "no scheme", "another scheme", "basic"))
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])

@@ -31,6 +31,11 @@ def test_an_office_that_works_is_live_and_ready(served: Served) -> None:
     assert found == {"ready": True, "closing": False, "engine": engine, "store": "reachable"}
 
 
+def test_the_address_above_is_not_there_and_asks_nobody_for_a_credential(served: Served) -> None:
+    with served.client() as client:
+        assert [client.get(path).status_code for path in ("/health", "/health/", "/health/dead")] == [404] * 3
+
+
 def test_health_tells_no_secrets(served: Served) -> None:
     with served.client() as client:
         told = client.get("/health/live").text + client.get("/health/ready").text

@@ -29,7 +29,9 @@ COMMITS_AT_ONCE = 100
 @at_office
 def call(
     place: Place,
-    flow: Annotated[str, typer.Argument(metavar="AGGREGATE.FLOW", help="The flow, as `engross flows` lists it.")],
+    flow: Annotated[
+        str, typer.Argument(metavar="AGGREGATE.FLOW", help="The flow, or its tool, as `engross flows` lists it.")
+    ],
     misplaced: Annotated[str | None, typer.Argument(hidden=True, metavar="--json ARGS")] = None,
     json: Annotated[
         str | None,
@@ -43,18 +45,21 @@ def call(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
-    """Call a flow by its ref."""
+    """Call a flow by its ref, or by the name of its tool."""
     if misplaced is not None:
         raise typer.BadParameter("arguments come behind --json", param_hint=misplaced)
     answers_json = json is not None if as_json is None else as_json
+    ref = flow
     try:
         arguments = {} if json is None else read_json(json)
         with place.client(may_make=True) as client:
-            answer = call_and_confirm(client, flow, arguments, dry_run=dry_run, yes=yes, json=answers_json)
-            dialect = dialect_of(flow, client.outlines) if answers_json else PLAIN
+            if "." not in flow:
+                ref = found(flow, client.outlines())
+            answer = call_and_confirm(client, ref, arguments, dry_run=dry_run, yes=yes, json=answers_json)
+            dialect = dialect_of(ref, client.outlines) if answers_json else PLAIN
     except Coded as refusal:
         answer = reply_of(refusal)
-        dialect = dialect_of(flow, place.outlines) if answers_json else PLAIN
+        dialect = dialect_of(ref, place.outlines) if answers_json else PLAIN
     finish(answer, json=answers_json, dialect=dialect)
 
 
@@ -167,7 +172,15 @@ def _show_flow(flow: Mapping[str, Any]) -> None:
     for example in flow["examples"]:
         say("")
         say(f"{example['title']} -> {example['reply']}", style="bold")
-        say(f"  engross call {flow['flow']} --json {shlex.quote(orjson.dumps(example['arguments']).decode())}")
+        lines = [_command(*one) for one in (*example["given"], (flow["flow"], example["arguments"]))]
+        for number, line in enumerate(lines):
+            say(f"  {line}")
+            if any(f'"${number}.' in later for later in lines[number + 1 :]):
+                say(f"  # ${number}.… stands for what is at that place of its answer")
+
+
+def _command(ref: str, arguments: Mapping[str, Any]) -> str:
+    return f"engross call {ref} --json {shlex.quote(orjson.dumps(arguments).decode())}"
 
 
 def _type(schema: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from engross import __version__
+from engross.flows import nearest
 from engross.replies import Coded, Failed, Trace, codes, record_crash, reply_of
 
 from . import calls, doc, doctor, files, flow, memory, model, proposals, running, tokens, upkeep, why
@@ -39,7 +40,11 @@ class Commands(TyperGroup):
             return found
         namespaces = {outline.namespace for outline in outlines_at(ctx).values()}
         if cmd_name not in namespaces:
-            refuse_command(ctx, cmd_name, [*self.list_commands(ctx), *namespaces])
+            known = [*self.list_commands(ctx), *namespaces]
+            if not nearest(cmd_name, known):
+                # Its aggregates may be those of an office that lies in another folder.
+                scanned(ctx.meta[ARGUMENTS]).require_office()
+            refuse_command(ctx, cmd_name, known)
         return namespace_command(cmd_name)
 
     def invoke(self, ctx: Any) -> Any:

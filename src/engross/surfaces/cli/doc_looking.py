@@ -10,7 +10,7 @@ import orjson
 import typer
 
 from .answering import FINDINGS
-from .doc_files import STDIN, Finding, Looked, each, files_in, read, tell
+from .doc_files import STDIN, SUFFIXES, Finding, Looked, each, files_in, read, tell
 from .printing import say
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def report(
         summary = {"files": len(looked), "with_errors": len(bad)}
         print_data({"summary": summary, "files": [one.as_data() for one in looked]})
     elif not looked:
-        say("no documents")
+        say(f"no documents: their names end in {' or '.join(SUFFIXES)}")
     else:
         tell(bad)
         if not quiet:

@@ -17,7 +17,7 @@ from engross.calls import DEFAULT_TENANT, Role
 from engross.office import Settings
 from engross.office.capabilities import catalogue_of, open_office
 from engross.office.door.local import shell_principal
-from engross.office.presence import require_office
+from engross.office.presence import has_office, made_new, require_office
 from engross.office.toolsets import hidden_in, named_in
 from engross.surfaces.client import Client, EmbeddedPort, Outline, connect, outlines_of
 from engross.surfaces.client.address import SCHEMES, is_address
@@ -133,6 +133,11 @@ class Place(NamedTuple):
         catalogue = catalogue_of(settings)
         return outlines_of(catalogue, hidden_in(catalogue, named_in(settings, catalogue)))
 
+    def require_office(self) -> None:
+        """Refuse a folder that holds none; behind an address, somebody else says so."""
+        if self.url is None:
+            require_office(self.settings)
+
     def refuse_mixing(self) -> None:
         """Refuse what cannot be said of the same office."""
         if self.token is not None and self.url is None:
@@ -150,11 +155,11 @@ class Place(NamedTuple):
         settings = self.settings
         if not may_make:
             require_office(settings)
-        new = not settings.data.exists()
+        new = not has_office(settings)
         principal = shell_principal(self.role, usual_role, settings.data)
         office = open_office(settings)
         if new:
-            print(f"made a new office in {settings.data}", file=sys.stderr)
+            print(made_new(settings), file=sys.stderr)
         return Client(EmbeddedPort(office, self.tenant or DEFAULT_TENANT, principal, "cli"))
 
 

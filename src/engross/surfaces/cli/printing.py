@@ -24,7 +24,9 @@ DIFF_STYLES = {"+": "green", "-": "red", "~": "yellow"}
 _FOR_PROGRAMS = ("facts",)
 """What a write says of itself. The facts that a read shows are what was asked for."""
 _ONLY_IF_ANY = ("warnings", "suggestions", "idempotent_replay")
-_SAID_ELSEWHERE = ("details", "retryable")
+_SAID_ELSEWHERE = ("retryable",)
+_TOLD_WITH_EACH = ("field", "suggestions", "details")
+_FOR_PROGRAMS_IN_AN_ERROR = ("reply_code", "pointer")
 Row = tuple[str, str, str]
 """A line of an answer: how far in, the name, the value."""
 
@@ -62,11 +64,14 @@ def print_refusal(answer: Reply) -> None:
     for error in errors:
         if len(errors) > 1:
             say(f"{INDENT}{error.get('field') or 'the whole'}: {error['message']}", stream=sys.stderr)
+            print_fields(_readable(error.get("details")), stream=sys.stderr, depth=2)
             print_fields(error.get("suggestions") or {}, stream=sys.stderr, depth=2)
     if len(errors) > 1:
-        told.pop("field", None)
+        told = _without(told, _TOLD_WITH_EACH)
+    elif details := _readable(told.pop("details", None)):
+        print_fields({"details": details}, stream=sys.stderr, depth=1)
     if len(errors) > 1 or difference:
-        told = {name: value for name, value in told.items() if name not in ("suggestions", "diff")}
+        told = _without(told, ("suggestions", "diff"))
     if answer.reply_type == "E" and answer.trace_id:
         told["trace_id"] = answer.trace_id
     if answer.code == codes.SYS_CRASH:
@@ -74,6 +79,21 @@ def print_refusal(answer: Reply) -> None:
     print_fields(told, stream=sys.stderr, depth=1)
     if difference:
         print_diff(difference, stream=sys.stderr)
+
+
+def _readable(details: object) -> Mapping[str, Any]:
+    """What is known besides what the message says; where that are errors of their own, each as people read it."""
+    if not isinstance(details, Mapping) or "rule" in details:
+        return {}
+    inside = details.get("errors")
+    if not isinstance(inside, list | tuple) or not all(isinstance(error, Mapping) for error in inside):
+        return details
+    errors = [_without(error, _FOR_PROGRAMS_IN_AN_ERROR) for error in inside]
+    return {**_without(details, _TOLD_WITH_EACH), "errors": errors}
+
+
+def _without(told: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in told.items() if name not in names}
 
 
 def _crash_log_of(answer: Reply) -> str:

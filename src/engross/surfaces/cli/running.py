@@ -12,6 +12,7 @@ import typer
 
 from engross.office import Settings
 from engross.office.door.local import FOLDER, os_user
+from engross.office.presence import has_office, made_new
 
 from .place import Capability, Data, Root, Store
 from .printing import say
@@ -57,6 +58,7 @@ def serve(
         document_roots=list(root) if root else None,
         read_only=read_only or None,
     )
+    new = not has_office(settings)
     run(
         settings,
         host=HOST if host is None else host,
@@ -65,7 +67,7 @@ def serve(
         auth=not no_auth,
         own_ports=own_ports,
         toolsets=split_toolsets(toolsets),
-        told=lambda address: _tell(settings, address, auth=not no_auth),
+        told=lambda address: _tell(settings, address, auth=not no_auth, new=new),
     )
 
 
@@ -76,8 +78,10 @@ def mcp(ctx: typer.Context) -> None:
     run(ctx.args)
 
 
-def _tell(settings: Settings, address: Address, *, auth: bool) -> None:
+def _tell(settings: Settings, address: Address, *, auth: bool, new: bool) -> None:
     """What somebody who started it needs next. Lines to be copied work from any folder."""
+    if new:
+        say(made_new(settings))
     say(f"the office in {settings.data} is open", style="bold green")
     say(f"  MCP    {address.mcp}")
     say(f"  REST   {address.url}, described at {address.docs}")

@@ -90,6 +90,7 @@ def _serve(options: Namespace, ending: Ending) -> None:
     from engross.calls import DEFAULT_TENANT
     from engross.office import Settings
     from engross.office.capabilities import open_office
+    from engross.office.presence import has_office, made_new
     from engross.surfaces.collector import spare_what_stays
     from engross.surfaces.desk import Desk
     from engross.surfaces.mcp import serve_stdio
@@ -107,8 +108,11 @@ def _serve(options: Namespace, ending: Ending) -> None:
         daybook = Daybook()
         # Spans may take their time to go out. The office closes first.
         closing.callback(daybook.close)
+        new = not has_office(settings)
         office = open_office(settings, accept_documents=True)
         closing.callback(office.close)
+        if new:
+            print(made_new(settings), file=sys.stderr, flush=True)
         have_piped_calls_read(daybook, settings, office.catalogue, log_level=options.log_level)
         caller = office.door.stdio_caller(options.role, settings.data, tenant=options.tenant or DEFAULT_TENANT)
         desk = Desk(office, toolsets=split_toolsets(options.toolsets), daybook=daybook)

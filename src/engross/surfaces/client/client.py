@@ -10,7 +10,7 @@ from typing import IO, Any, Never, Unpack, get_args
 from msgspec.structs import replace
 
 from engross.calls import Principal, PrincipalType, Surface
-from engross.flows import shortened
+from engross.flows import nearest, shortened
 from engross.office import Office
 from engross.replies import Invalid, Reply, Trace, reply_of
 
@@ -118,7 +118,7 @@ class Client:
             raise AttributeError(namespace)
         known = self._port.namespaces()
         if known and namespace.replace("_", "-") not in known:
-            raise AttributeError(f"this office has no aggregate {namespace!r}")
+            raise AttributeError(f"this office has no aggregate {namespace!r}{_meant(namespace, known)}")
         return Calling(self, namespace.replace("_", "-"))
 
     def __dir__(self) -> list[str]:
@@ -159,7 +159,7 @@ class Calling:
             raise AttributeError(name)
         known = self._names()
         if known and name.replace("_", "-") not in known:
-            raise AttributeError(f"{self._namespace} has no flow {name!r}")
+            raise AttributeError(f"{self._namespace} has no flow {name!r}{_meant(name, known)}")
         return Method(self._client, f"{self._namespace}.{name.replace('_', '-')}")
 
     def __dir__(self) -> list[str]:
@@ -207,6 +207,11 @@ def known(principal: Principal) -> Principal:
     if principal.type not in get_args(PrincipalType):
         raise ValueError(f"{principal.type!r} is no kind of principal: use one of {', '.join(get_args(PrincipalType))}")
     return replace(principal, roles=held(principal.roles), scopes=held(principal.scopes))
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = [one.replace("-", "_") for one in nearest(name, known)]
+    return f": did you mean {' or '.join(near)}?" if near else ""
 
 
 async def _told(answer: Reply) -> Reply:

@@ -39,4 +39,6 @@ def _outline(operation: Mapping[str, Any]) -> Outline:
 
 
 def _example(example: Mapping[str, Any]) -> dict[str, Any]:
-    return {"title": example["summary"], "arguments": example["value"], "reply": example[ABOUT]["reply"]}
+    about = example[ABOUT]
+    given = about.get("given", [])
+    return {"title": example["summary"], "arguments": example["value"], "given": given, "reply": about["reply"]}

@@ -87,7 +87,12 @@ def _outlined(flow: Flow, tool: Tool | None) -> Outline:
         people_only=flow.people_only,
         deprecated_since=flow.deprecated_since,
         examples=tuple(
-            {"title": example.title, "arguments": example.arguments, "reply": example.reply}
+            {
+                "title": example.title,
+                "arguments": example.arguments,
+                "given": [list(before) for before in example.given],
+                "reply": example.reply,
+            }
             for example in flow.examples
         ),
         schema=lambda: flow.published,

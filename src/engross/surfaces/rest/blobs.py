@@ -105,11 +105,12 @@ class Uploads:
         refuse_larger(asked, self._settings.most_upload_bytes)
         arguments = file.arguments(file.sha256 or _NOT_YET, _declared_size(asked), _NOT_YET)
         # The key stands for a file that is not here yet: it can be looked at, and not be looked up.
-        self._keep.check({**arguments, **file.key})
-        rehearsed = await self._desk.call(caller, KEEP, arguments, "rest", dry_run=True, **asked.trace)
+        told = arguments if self._fits({**arguments, **file.key}) else {**arguments, **file.key}
+        rehearsed = await self._desk.call(caller, KEEP, told, "rest", dry_run=True, **asked.trace)
         if not rehearsed.ok:
             return rehearsed
-        options = {**options, **asked.trace, "traceparent": rehearsed.traceparent}
+        # One upload counts once, however often the flow is asked about it.
+        options = {**options, **asked.trace, "traceparent": rehearsed.traceparent, "is_counted": False}
         return await self._taken_in(caller, asked, receive, file, options)
 
     async def _taken_in(
@@ -137,6 +138,13 @@ class Uploads:
                     return _without_token(rehearsed)
             await in_thread(arriving.keep)
         return await self._desk.call(caller, KEEP, arguments, "rest", **options)
+
+    def _fits(self, arguments: dict[str, Any]) -> bool:
+        try:
+            self._keep.check(arguments)
+        except Invalid:
+            return False
+        return True
 
     def _headers(self, answer: Reply) -> dict[str, str]:
         if answer.code == codes.METHOD_NOT_ALLOWED:

@@ -165,7 +165,7 @@ def _example(flow: Flow, number: int) -> Json:
     before = [f"`{ref}` with `{orjson.dumps(arguments).decode()}`" for ref, arguments in example.given]
     given = f" After {', then '.join(before)}; `$0.a.b` stands for that place in the first answer." if before else ""
     told = f"Ends in {example.reply}.{given}"
-    about = {"reply": example.reply}
+    about = {"reply": example.reply, "given": [list(before) for before in example.given]}
     return {"summary": example.title, "description": told, "value": dict(example.arguments), ABOUT: about}
 
 

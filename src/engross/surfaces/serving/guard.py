@@ -32,7 +32,7 @@ UPLOADS = "/v1/blobs"
 HEALTH = "/health/"
 METRICS = "/metrics"
 METADATA = "/.well-known/oauth-protected-resource"
-PUBLIC = frozenset({"/", "/docs", "/favicon.ico", "/openapi.json", "/problems"})
+PUBLIC = frozenset({"/", "/docs", "/favicon.ico", "/health", "/openapi.json", "/problems"})
 PUBLIC_BELOW = (HEALTH, "/.well-known/", "/docs/", "/problems/")
 LARGEST_MCP_BODY = 4_194_304
 """The MCP library's own limit."""

@@ -53,7 +53,8 @@ def bearer(authorization: bytes) -> str:
     scheme, _, token = authorization.partition(b" ")
     token = token.strip(BLANKS)
     if scheme.lower() != b"bearer" or not token:
-        raise Invalid(codes.AUTH_INVALID)
+        hint = "Send the token, and nothing else, as Authorization: Bearer TOKEN."
+        raise Invalid(codes.AUTH_INVALID, suggestions={"hint": hint})
     return token.decode("latin-1")
 
 
