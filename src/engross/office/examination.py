@@ -54,6 +54,7 @@ PATIENCE_SECONDS = 2.0
 OF_THE_STORE = ("tables", "facts", "seals", "clock")
 REMEDIES: Mapping[str, str] = {
     codes.STORE_CORRUPT: "Keep a copy of it as it is, then restore a backup: `engross restore`.",
+    codes.STORE_FULL: "Make room on the disk that the store is on.",
     codes.STORE_NEWER: "Update the program: `engross --version` is older than what wrote the store.",
     codes.MIGRATION_PENDING: "Run `engross migrate`, after `engross backup`.",
     codes.CONFIG_INVALID: "Mend what is named, and look again.",
