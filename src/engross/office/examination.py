@@ -253,6 +253,9 @@ def _tables(settings: Settings) -> Outcome:
         later = f"; {len(pending)} more when a domain is first used" if pending else ""
         return Outcome("ok", f"up to date, {len(known) - len(pending)} steps{later}")
     told = f"{len(pending)} steps are pending"
+    if settings.read_only:
+        advice = "Run `engross migrate`, after `engross backup`, while the setting read_only is off."
+        return Outcome("fail", told, advice)
     if settings.migrate:
         return Outcome("warn", told, "They run when the office opens. Make a backup before: `engross backup`.")
     return Outcome("fail", told, "Run `engross migrate`, after `engross backup`.")

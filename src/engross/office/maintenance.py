@@ -73,7 +73,8 @@ def restore_office(settings: Settings, archive: Path) -> Reply:
 
 def migrate_office(settings: Settings, *, dry_run: bool = False) -> Reply:
     """Bring the tables up to date; with `dry_run`, only say what would be done."""
-    steps = bring_up_to_date(existing_store(settings), known_migrations(settings), dry_run=dry_run)
+    known, read_only = known_migrations(settings), settings.read_only
+    steps = bring_up_to_date(existing_store(settings), known, dry_run=dry_run, read_only=read_only)
     told = [{"room": step.room, "number": step.number, "name": step.name} for step in steps]
     return reply(codes.SYS_OK, data={"would_run" if dry_run else "ran": told})
 

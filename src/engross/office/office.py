@@ -88,6 +88,7 @@ class Office:
             migrations(present),
             unit_seconds=settings.unit_seconds,
             upgrade=settings.migrate,
+            read_only=settings.read_only,
         )
         try:
             for aggregate in present:
@@ -239,7 +240,12 @@ class Office:
 
     def _make_room(self, aggregate: Aggregate) -> None:
         """Get ready for an aggregate that joins now: its tables, and the code that reads its facts."""
-        ensure_tables(self.store, room(aggregate.namespace, aggregate.migrations), upgrade=self.settings.migrate)
+        ensure_tables(
+            self.store,
+            room(aggregate.namespace, aggregate.migrations),
+            upgrade=self.settings.migrate,
+            read_only=self.settings.read_only,
+        )
         self._refuse_missing_tables(aggregate)
         self._fittings.book.enter(aggregate)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -253,6 +254,29 @@ def test_a_newer_store_is_refused_clearly(data: Path) -> None:
     store.close()
     done = engross("migrate", "--data", data, "--json")
     assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (4, "STORE_NEWER")
+
+
+@pytest.mark.parametrize("command", ["facts", "migrate"])
+def test_a_read_only_office_whose_tables_are_behind_is_left_as_it_is(data: Path, command: str) -> None:
+    with closing(apsw.Connection(str(data / "office.db"))) as store:
+        store.execute("DELETE FROM migrations WHERE room = 'ledger' AND number > 1")
+    done = engross(command, "--data", data, "--json", env={"ENGROSS_READ_ONLY": "true"})
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["reply"]["message_key"]) == (4, "MIGRATION_PENDING")
+    assert all(step.startswith("ledger ") for step in answer["pending"])
+    dry = engross("migrate", "--dry-run", "--data", data, "--json", env={"ENGROSS_READ_ONLY": "true"})
+    still = [step["room"] for step in json.loads(dry.stdout)["would_run"]]
+    assert still.count("ledger") == len(answer["pending"]) > 0
+
+
+def test_the_doctor_finds_that_a_read_only_office_does_not_open_over_tables_that_are_behind(data: Path) -> None:
+    with closing(apsw.Connection(str(data / "office.db"))) as store:
+        store.execute("DELETE FROM migrations WHERE room = 'ledger' AND number > 1")
+    found = {}
+    for closed in ("false", "true"):
+        done = engross("doctor", "--data", data, "--json", env={"ENGROSS_READ_ONLY": closed})
+        found[closed] = [check["status"] for check in json.loads(done.stdout)["checks"] if check["check"] == "tables"]
+    assert found == {"false": ["warn"], "true": ["fail"]}
 
 
 def test_people_get_text_and_refusals_go_to_the_other_stream(data: Path, tmp_path: Path) -> None:
