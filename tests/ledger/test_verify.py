@@ -250,9 +250,9 @@ def test_seals_of_another_key_are_found(desk: Desk, location: Location) -> None:
     report = verify(location, public_key=OfficeKey(b"x" * 32).public)
     assert kinds(report) == {"seal_by_other_key"}
     desk.key = OfficeKey(b"y" * 32)
-    desk.write_card("new", 0, "t")
-    desk.seal()
-    assert kinds(verify(location)) == {"seal_by_other_key"}, "the first seal's key has to be everybody's"
+    desk.write_card("new", 0, "t", "blue")
+    desk.seal("blue")
+    assert kinds(verify(location)) == {"seal_by_other_key"}, "the first chain's key has to be everybody's"
 
 
 def test_a_report_does_not_grow_with_the_damage(desk: Desk, location: Location, tamper: Tamper) -> None:

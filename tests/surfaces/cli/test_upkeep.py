@@ -120,8 +120,10 @@ def test_an_export_that_does_not_verify_is_not_taken_over(data: Path, tmp_path: 
     with connect(other, shelf()) as office:
         assert office.shelf.add_book(title="Ulysses").ok
     done = engross("verify", "--data", other, "--json")
-    found = {finding["kind"] for finding in json.loads(done.stdout)["findings"]}
-    assert (done.returncode, found) == (1, {"seal_unsigned", "seal_by_other_key"})
+    answer = json.loads(done.stdout)
+    assert (done.returncode, {finding["kind"] for finding in answer["findings"]}) == (1, {"seal_unsigned"})
+    assert (len(answer["tenants"]["main"]["keys"]), answer["counts"]["unsealed"]) == (1, 1)
+    assert engross("doctor", "--data", other).returncode == 1
 
 
 @pytest.mark.requirement("ECO-08")
@@ -235,8 +237,10 @@ def test_a_backup_is_never_restored_over_an_office(offices: Offices, tmp_path: P
     office.close()
     where = ["--data", offices.folder, *(["--store", offices.store] if offices.store else [])]
     assert engross("backup", tmp_path / "saved", *where).returncode == 0
+    key = offices.folder / "keys" / "office.key"
+    held = key.read_bytes()
     if left == "the store alone":
-        (offices.folder / "keys" / "office.key").unlink()
+        key.unlink()
     before = everything_in(offices.folder)
     done = engross("restore", tmp_path / "saved", *where, "--json")
     answer = json.loads(done.stdout)
@@ -245,6 +249,7 @@ def test_a_backup_is_never_restored_over_an_office(offices: Offices, tmp_path: P
     assert everything_in(offices.folder) == before
     told = engross("restore", tmp_path / "saved", *where)
     assert (told.returncode, told.stderr.startswith("PLACE_NOT_EMPTY"), "hint:" in told.stderr) == (2, True, True)
+    key.write_bytes(held)
     assert [book["title"] for book in offices.open().shelf.list_books().data["books"]] == ["Dune"]
 
 
