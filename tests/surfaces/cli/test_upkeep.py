@@ -14,6 +14,7 @@ import pytest
 from engross.office.built_in import DOMAINS
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES, Offices, shelf
+from tests.store.archives import Contents, repacked
 from tests.surfaces.cli.shell import run
 from tests.surfaces.cli.shell import spawn as engross
 
@@ -333,6 +334,34 @@ def test_where_nothing_can_be_written_the_caller_is_told_so(
 ) -> None:
     done = engross(*words, tmp_path / place, "--data", data, "--json")
     assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "VALIDATION_ERROR")
+
+
+def test_what_is_found_in_a_backup_is_told_with_as_much_of_its_place_as_there_is(data: Path, tmp_path: Path) -> None:
+    def spoil(files: Contents) -> None:
+        files["tables/receipts.jsonl"] = b"no rows at all\n"
+        row = json.loads(files["tables/seals.jsonl"].splitlines()[0])
+        stray = json.dumps(["nobody" if value == "main" else value for value in row]).encode()
+        files["tables/seals.jsonl"] += stray + b"\n"
+
+    saved = tmp_path / "saved.zip"
+    assert engross("backup", saved, "--data", data).returncode == 0
+    done = engross("verify", repacked(saved, spoil))
+    assert done.returncode == 1
+    found = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
+    assert found[0].startswith("FOUND unreadable in main: ")
+    assert found[-1] == "FOUND out_of_order: 1 row of seals not in the right place"
+    assert "None" not in done.stdout
+
+
+def test_a_file_that_is_not_there_is_told_as_such(data: Path, tmp_path: Path) -> None:
+    for words in ([tmp_path / "nofile"], ["--data", data, "--checkpoint", tmp_path / "nofile"]):
+        done = engross("verify", *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        first, *others = done.stderr.splitlines()
+        assert str(tmp_path / "nofile") in first
+        hint = others[-1]
+        assert "engross backup" in hint or "--save-checkpoint" in hint
+        assert "export" not in done.stderr
 
 
 def test_a_folder_without_an_office_is_none_to_verify(tmp_path: Path) -> None:
