@@ -9,6 +9,7 @@ from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from random import Random
+from shutil import rmtree
 from typing import Any
 from unittest.mock import patch
 
@@ -17,9 +18,12 @@ import orjson
 import pytest
 
 from engross.ledger.verify import verify
-from engross.replies import REGISTRY, Failed, Reply, record_crash
+from engross.office import Office, Settings
+from engross.office.examination import REMEDIES, examine
+from engross.replies import REGISTRY, Failed, Reply, codes, record_crash
 from engross.store import open_store
-from engross.store.sqlite import SqliteStore
+from engross.store.log import log_bytes
+from engross.store.sqlite import ROOM_TO_LAY_ANEW, SqliteStore
 from engross.surfaces.client import Client
 from tests.bed.postgres import PostgresServer
 from tests.bed.small_disk import Disk, SmallDisk
@@ -173,16 +177,59 @@ def test_tables_that_cannot_be_laid_anew_stay_as_they_are_until_there_is_room(
     assert seen == {"refused": "STORE_FULL", "told": told, "facts": 61, "whole": True}
 
 
-def open_on_a_full_disk(disk: Disk) -> list[str | None]:
+def lay_anew_what_is_in_the_log(disk: Disk) -> dict[str, Any]:
+    place, running = disk.folder / "office.db", disk.folder / "running"
+    running.mkdir()
+    with patch.object(cards, "ROOMS", BEFORE), closing(Desk(running / "office.db")) as desk:
+        for number in range(60):
+            desk.write_card(f"card {number}", 0, LONG)
+        copy_as_it_lies(running, disk.folder)
+    rmtree(running)
+    in_file, in_log = place.stat().st_size, log_bytes(place)
+    disk.fill()
+    # Enough for what is in the file, were that all.
+    disk.make_room(ROOM_TO_LAY_ANEW * in_file + 1_000_000)
+    with pytest.raises(Failed) as refused:
+        Desk(place)
+    told = refused.value.data or {}
+    return {
+        "refused": REGISTRY.entry(refused.value.code).key,
+        "mostly in the log": in_log > 10 * in_file,
+        "needed": told.get("needed_bytes") == ROOM_TO_LAY_ANEW * (in_file + in_log),
+        "whole": verify(place).ok,
+    }
+
+
+def test_the_room_that_laying_anew_needs_is_that_of_the_log_too(small_disk: SmallDisk) -> None:
+    seen = small_disk.run(32, lay_anew_what_is_in_the_log)
+    assert seen == {"refused": "STORE_FULL", "mostly in the log": True, "needed": True, "whole": True}
+
+
+def open_on_a_full_disk(disk: Disk, new: bool) -> list[str | None]:
     opening = partial(open_office, disk.folder / "office", None, disk.folder / "pages")
+    if not new:
+        opening().close()
     disk.fill()
     full = opening_fails_with(opening)
     disk.make_room()
     return [full, opening_fails_with(opening)]
 
 
-def test_an_office_on_a_full_disk_does_not_open_and_later_does(small_disk: SmallDisk) -> None:
-    assert small_disk.run(4, open_on_a_full_disk) == ["STORE_FULL", None]
+@pytest.mark.parametrize("new", [True, False], ids=["a new one", "one that was there"])
+def test_an_office_on_a_full_disk_does_not_open_and_later_does(small_disk: SmallDisk, new: bool) -> None:
+    assert small_disk.run(4, open_on_a_full_disk, new) == ["STORE_FULL", None]
+
+
+def examine_on_a_full_disk(disk: Disk) -> dict[str, str | None]:
+    settings = Settings(data=disk.folder / "office", domains="")
+    Office(settings).close()
+    disk.fill()
+    return {finding.check: finding.advice for finding in examine(settings) if finding.status == "fail"}
+
+
+def test_the_doctor_advises_to_make_room_on_a_full_disk(small_disk: SmallDisk) -> None:
+    advice = small_disk.run(4, examine_on_a_full_disk)
+    assert advice["store"] == REMEDIES[codes.STORE_FULL]
 
 
 def open_on_a_read_only_disk(disk: Disk) -> list[str | None]:

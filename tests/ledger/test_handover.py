@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -11,9 +12,11 @@ import apsw
 import orjson
 import pytest
 
-from engross.ledger import RESTORED, OfficeKey, last_seal, seal_receipts
+from engross.ledger import RESTORED, OfficeKey, Seal, last_seal, seal_receipts
+from engross.ledger.canonical import canonical
 from engross.ledger.checkpoint import Pin
 from engross.ledger.verify import Checkpoint, Report, verify
+from engross.replies import Failed, codes
 from engross.store.archive import back_up, restore
 from tests.ledger.cards import Desk, busy
 
@@ -43,10 +46,23 @@ class Restored(NamedTuple):
     def forge(self, card: str, key: OfficeKey) -> None:
         """One more commit, with a seal whose key says that it takes over from the last one."""
         self.desk.write_card(card, 0, "t")
-        last = self.desk.store.read("acme", last_seal)
-        assert last is not None
+        last = self.last_seal()
         pin = Pin(last.number, last.digest, 0, last.body["key"])
         self.seal(key, Checkpoint(MappingProxyType({"acme": pin})))
+
+    def intrude(self, card: str, key: OfficeKey) -> None:
+        """One more commit, with a seal whose key says nothing of the one before."""
+        self.forge(card, key)
+        seal = self.last_seal()
+        body = canonical({name: value for name, value in seal.body.items() if name != "takes_over"})
+        told = f"body = '{body.decode()}', digest = '{sha256(body).hexdigest()}', signature = '{key.sign(body)}'"
+        self.tamper(f"UPDATE seals SET {told} WHERE number = {seal.number}")
+
+    def last_seal(self) -> Seal:
+        """The end of the chain."""
+        seal = self.desk.store.read("acme", last_seal)
+        assert seal is not None
+        return seal
 
     def tamper(self, sql: str) -> None:
         """Change rows behind the office's back."""
@@ -147,7 +163,19 @@ def test_a_checkpoint_of_the_old_office_needs_the_new_key_beside_it(restored: Re
 def test_without_a_restore_a_new_key_takes_over_from_nobody(restored: Restored) -> None:
     (restored.folder / "keys" / RESTORED).unlink()
     restored.desk.write_card("one", 0, "t")
-    restored.seal(NEW, None)
+    with pytest.raises(Failed) as refused:
+        restored.seal(NEW, None)
+    assert refused.value.code == codes.CONFIG_INVALID
+    report = verify(restored.folder)
+    assert report.ok
+    assert (report.total.seals, report.total.unsealed) == (SEALS_RESTORED, 1)
+    restored.seal(OLD, None)
+    assert verify(restored.folder).total.unsealed == 0, "whoever has the right key can seal it"
+
+
+def test_a_key_that_sealed_without_taking_over_is_found(restored: Restored) -> None:
+    (restored.folder / "keys" / RESTORED).unlink()
+    restored.intrude("one", NEW)
     assert kinds(verify(restored.folder)) == {"seal_by_other_key"}
     assert verify(restored.folder, public_key=[OLD.public, NEW.public]).ok, "whoever knows both keys can say so"
 
@@ -155,7 +183,9 @@ def test_without_a_restore_a_new_key_takes_over_from_nobody(restored: Restored) 
 def test_a_chain_that_went_on_since_it_was_restored_is_not_taken_over(restored: Restored) -> None:
     restored.desk.write_card("one", 0, "t")
     restored.seal(OLD, None)
-    restored.write("two")
+    with pytest.raises(Failed):
+        restored.write("two")
+    restored.intrude("three", NEW)
     assert kinds(verify(restored.folder)) == {"seal_by_other_key"}
 
 
@@ -197,8 +227,7 @@ def test_a_hand_over_from_a_key_that_did_not_make_the_seal_before_is_found(resto
 
 
 def test_a_hand_over_that_was_written_in_later_is_found(restored: Restored) -> None:
-    restored.desk.write_card("one", 0, "t")
-    restored.seal(THIEF, None)
+    restored.intrude("one", THIEF)
     written_in = f'"takes_over":"{OLD.public}","tenant"'
     restored.tamper(f"""UPDATE seals SET body = replace(body, '"tenant"', '{written_in}') WHERE number = 4""")
     for report in (verify(restored.folder), verify(restored.folder, public_key=THIEF.public)):
@@ -207,8 +236,7 @@ def test_a_hand_over_that_was_written_in_later_is_found(restored: Restored) -> N
 
 def test_the_old_key_is_found_after_the_hand_over(restored: Restored) -> None:
     restored.write("one")
-    restored.desk.write_card("two", 0, "t")
-    restored.seal(OLD, None)
+    restored.intrude("two", OLD)
     both = [OLD.public, NEW.public]
     for named in ([], [OLD.public], [NEW.public], both):
         assert "seal_by_other_key" in kinds(verify(restored.folder, public_key=named))

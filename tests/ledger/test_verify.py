@@ -250,9 +250,9 @@ def test_seals_of_another_key_are_found(desk: Desk, location: Location) -> None:
     report = verify(location, public_key=OfficeKey(b"x" * 32).public)
     assert kinds(report) == {"seal_by_other_key"}
     desk.key = OfficeKey(b"y" * 32)
-    desk.write_card("new", 0, "t")
-    desk.seal()
-    assert kinds(verify(location)) == {"seal_by_other_key"}, "the first seal's key has to be everybody's"
+    desk.write_card("new", 0, "t", "blue")
+    desk.seal("blue")
+    assert kinds(verify(location)) == {"seal_by_other_key"}, "the first chain's key has to be everybody's"
 
 
 def test_a_report_does_not_grow_with_the_damage(desk: Desk, location: Location, tamper: Tamper) -> None:
@@ -354,15 +354,84 @@ def without_marks(found: dict[str, tuple[bytes, int]]) -> dict[str, tuple[bytes,
     return {**found, "office.db-shm": (b"", 0)}
 
 
+def killed_before_a_commit(office: Desk, folder: Path) -> Path:
+    """The folder of an office whose process was killed when a log had its head, and nothing else yet."""
+    copy = as_it_lies(folder)
+    office.close()
+    (copy / "office.db").write_bytes((folder / "office.db").read_bytes())
+    os.truncate(copy / "office.db-wal", 32)
+    return copy
+
+
+def as_it_lies(folder: Path) -> Path:
+    """A copy of a store, log and all, as a crash would leave it."""
+    copy = folder / "copy"
+    copy.mkdir()
+    for name in ("office.db", "office.db-wal", "office.db-shm"):
+        (copy / name).write_bytes((folder / name).read_bytes())
+    return copy
+
+
+@pytest.mark.requirement("REL-01")
+@pytest.mark.parametrize("may_write", [True, False], ids=["may write", "may not write"])
+def test_an_office_that_was_killed_before_a_commit_stood_in_its_log_is_verified(
+    office: Desk, tmp_path: Path, unprivileged: Unprivileged, may_write: bool
+) -> None:
+    folder = killed_before_a_commit(office, tmp_path)
+    before = traces(folder)
+    if not may_write:
+        for path in folder.iterdir():
+            path.chmod(0o400)
+        folder.chmod(0o500)
+    assert unprivileged.run(count_receipts, folder) == 24
+    folder.chmod(0o700)
+    assert traces(folder) == before
+
+
+def test_an_office_that_writes_again_under_the_hands_of_a_reader_is_noticed(
+    office: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = killed_before_a_commit(office, tmp_path)
+    run = Walk.run
+    opened: list[Desk] = []
+
+    def open_first(walk: Walk) -> None:
+        if not opened:
+            opened.append(Desk(folder / "office.db"))
+            opened[0].write_card("meanwhile", 0, "t")
+        run(walk)
+
+    monkeypatch.setattr(Walk, "run", open_first)
+    assert verify(folder).total.receipts == 25
+    opened[0].close()
+
+
+HOLDS = (
+    "import apsw, sys; c = apsw.Connection(sys.argv[1]); print(c.execute('SELECT head FROM positions').get); input()"
+)
+
+
+@pytest.mark.requirement("REL-01")
+def test_a_log_whose_index_somebody_left_half_written_is_read_though_others_have_it_open(
+    office: Desk, tmp_path: Path
+) -> None:
+    folder = as_it_lies(tmp_path)
+    argv = [sys.executable, "-u", "-c", HOLDS, str(folder / "office.db")]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline()
+        with (folder / "office.db-shm").open("r+b") as index:
+            index.write(bytes(48))
+        report = verify(folder)
+        other.communicate(b"\n")
+    assert report.ok
+    assert report.total.receipts == 24
+
+
 @pytest.mark.parametrize("state", ["running", "closed", "crashed"])
 def test_verifying_leaves_no_trace_in_the_folder(office: Desk, tmp_path: Path, state: str) -> None:
-    folder = tmp_path
-    if state == "crashed":
-        folder = tmp_path / "copy"
-        folder.mkdir()
-        for name in ("office.db", "office.db-wal", "office.db-shm"):
-            (folder / name).write_bytes((tmp_path / name).read_bytes())
-    elif state == "closed":
+    folder = as_it_lies(tmp_path) if state == "crashed" else tmp_path
+    if state == "closed":
         office.close()
     before = traces(folder)
     assert verify(folder).total.receipts == 24

@@ -72,6 +72,26 @@ def test_a_store_that_is_behind_is_refused_when_it_may_not_be_changed(location: 
     open_store(location, ROOMS, upgrade=False).close()
 
 
+def test_a_read_only_store_keeps_the_tables_it_has(location: str | Path) -> None:
+    open_store(location, ROOMS).close()
+    before = tables(location)
+    with pytest.raises(Failed) as raised:
+        open_store(location, STEPS, read_only=True)
+    assert raised.value.code == codes.MIGRATION_PENDING
+    assert raised.value.data is not None
+    assert raised.value.data["pending"] == ["notes 2 colours"]
+    with pytest.raises(Failed):
+        bring_up_to_date(unopened(location), STEPS, dry_run=False, read_only=True)
+    assert tables(location) == before
+
+
+def test_a_read_only_store_gets_the_first_tables_of_all_and_of_a_room(location: str | Path) -> None:
+    open_store(location, STORE_ROOM, read_only=True).close()
+    store = open_store(location, STEPS, read_only=True)
+    assert notes(store) == []
+    store.close()
+
+
 def test_a_store_of_a_newer_program_is_refused(location: str | Path) -> None:
     open_store(location, STEPS).close()
     with pytest.raises(Failed) as raised:

@@ -32,8 +32,8 @@ from .keys import (
 from .moments import position_at, settled_position
 from .rebuild import rebuild_state, state_digest
 from .receipts import Receipt, latest_receipts, receipt_at, receipt_for, receipts_between
-from .seals import RESTORED, Seal, has_unsealed, is_restored, last_seal, seal_receipts
-from .signing import OfficeKey, signed_by
+from .seals import RESTORED, Seal, has_seals, has_unsealed, last_seal, may_follow, seal_receipts
+from .signing import OfficeKey, of_another_key, signed_by
 from .spent import can_spend, spend_token
 from .tables import LEDGER_ROOM
 from .unit import Reader, State, Unit
@@ -68,10 +68,10 @@ __all__ = [
     "fields_touched",
     "find_key",
     "fingerprint",
+    "has_seals",
     "has_unsealed",
     "history",
     "is_erased_subject",
-    "is_restored",
     "key_row",
     "keyed_digest",
     "keys",
@@ -79,6 +79,8 @@ __all__ = [
     "last_version",
     "latest_facts",
     "latest_receipts",
+    "may_follow",
+    "of_another_key",
     "position_at",
     "purge_keys",
     "read_key",

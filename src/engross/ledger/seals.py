@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from engross.store import Reading, Transaction
+from engross.store import Reading, Store, Transaction
 
 from .canonical import canonical
 from .merkle import merkle_root
-from .signing import OfficeKey
+from .signing import OfficeKey, of_another_key
 
 if TYPE_CHECKING:
     from .checkpoint import Checkpoint
@@ -56,16 +56,24 @@ def has_unsealed(reading: Reading) -> bool:
     return bool(reading.rows(sql, {"upto": last.body["upto"] if last else 0}))
 
 
-def is_restored(seal: Seal, restored: Checkpoint | None) -> bool:
-    """Whether a seal is the one with which a chain ended when the office was restored without its key."""
-    pin = restored.pins.get(seal.body["tenant"]) if restored else None
-    return pin is not None and (seal.number, seal.digest) == (pin.seal, pin.digest)
+def has_seals(store: Store) -> bool:
+    """Whether anybody's receipts were ever sealed."""
+    return bool(store.tenants("SELECT 1 AS there FROM seals WHERE tenant = :tenant"))
+
+
+def may_follow(seal: Seal, public_key: str | None, restored: Checkpoint | None) -> bool:
+    """Whether a key may seal behind a seal: it made that one itself, or takes over from the key that did."""
+    return seal.body["key"] == public_key or _is_restored(seal, restored)
 
 
 def seal_receipts(
     transaction: Transaction, key: OfficeKey, now: str, restored: Checkpoint | None = None
 ) -> Seal | None:
-    """Seal what is settled and not yet sealed. None when there is nothing, or another process is at it."""
+    """Seal what is settled and not yet sealed. None when there is nothing, or another process is at it.
+
+    A key that may not follow the last seal makes none: the ledger still verifies, and whoever has the right one seals
+    what came in meanwhile.
+    """
     if not transaction.claim("seal"):
         return None
     last = last_seal(transaction)
@@ -78,6 +86,8 @@ def seal_receipts(
     )
     if not found["receipts"]:
         return None
+    if last and not may_follow(last, key.public, restored):
+        raise of_another_key()
     body: dict[str, Any] = {
         "tenant": transaction.tenant,
         "number": last.number + 1 if last else 1,
@@ -89,7 +99,7 @@ def seal_receipts(
         "time": now,
         "key": key.public,
     }
-    if last and last.body["key"] != key.public and is_restored(last, restored):
+    if last and last.body["key"] != key.public:
         body["takes_over"] = last.body["key"]
     text = canonical(body)
     seal = Seal(body["number"], sha256(text).hexdigest(), key.sign(text), body)
@@ -99,3 +109,9 @@ def seal_receipts(
         {"number": seal.number, "digest": seal.digest, "signature": seal.signature, "body": text.decode()},
     )
     return seal
+
+
+def _is_restored(seal: Seal, restored: Checkpoint | None) -> bool:
+    """Whether a seal is the one with which a chain ended when the office was restored without its key."""
+    pin = restored.pins.get(seal.body["tenant"]) if restored else None
+    return pin is not None and (seal.number, seal.digest) == (pin.seal, pin.digest)

@@ -14,6 +14,11 @@ from engross.store.blobs import stage, sync_folder
 from engross.store.failures import disk_failure, translated
 
 SEED_BYTES = 32
+OF_ANOTHER_KEY = "the seals in the store are by another key than this folder's"
+HOW_TO_SEAL = (
+    "Name the folder of the office whose store it is, or put its `keys` into this one. If its key is lost, another one"
+    " takes over, on the record, once `engross verify --save-checkpoint` has written restored.json into `keys` here."
+)
 WHERE_KEYS_COME_FROM = "Put the office's own key back, from a backup for instance: its seals are signed with that one."
 
 
@@ -77,7 +82,16 @@ def _require_seed(seed: bytes, **where: str) -> None:
 
 
 def _unfit(**told: object) -> Failed:
-    return Failed(codes.CONFIG_INVALID, {"setting": "office key"}, data={**told, "hint": WHERE_KEYS_COME_FROM})
+    return _refused(**told, hint=WHERE_KEYS_COME_FROM)
+
+
+def of_another_key(**told: object) -> Failed:
+    """The refusal to sign behind seals of another key, from which this one was never said to take over."""
+    return _refused(**told, problem=OF_ANOTHER_KEY, hint=HOW_TO_SEAL)
+
+
+def _refused(**told: object) -> Failed:
+    return Failed(codes.CONFIG_INVALID, {"setting": "office key"}, data=told)
 
 
 def signed_by(public: str, text: bytes, signature: str) -> bool:

@@ -106,7 +106,8 @@ class BackupSource:
             with noted(findings, None):
                 stream.run_out()
             if stream.strays:
-                findings.add("out_of_order", None, f"{stream.strays} rows of {name} are not in their place")
+                strays = "1 row" if stream.strays == 1 else f"{stream.strays} rows"
+                findings.add("out_of_order", None, f"{strays} of {name} not in the right place")
         for name in self._archive.manifest.files:
             if name not in {file_of(table) for table in LEDGER}:
                 with noted(findings, None):

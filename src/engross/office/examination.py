@@ -12,18 +12,18 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from engross.calls import instant, now, parse_instant
-from engross.ledger import OfficeKey, is_restored, stated_aggregates
+from engross.ledger import OfficeKey, Seal, last_seal, may_follow, signed_by, stated_aggregates
 from engross.ledger.canonical import canonical
-from engross.ledger.checkpoint import Checkpoint
 from engross.ledger.keyring import restored_in
 from engross.ledger.merkle import merkle_root
-from engross.ledger.seals import LARGEST_SEAL, last_seal
-from engross.ledger.signing import signed_by
+from engross.ledger.seals import LARGEST_SEAL
+from engross.ledger.signing import HOW_TO_SEAL
 from engross.plainfile import stands_at
 from engross.replies import Coded, Reply, codes, reply_of
 from engross.store import Migration, Reading
@@ -54,6 +54,7 @@ PATIENCE_SECONDS = 2.0
 OF_THE_STORE = ("tables", "facts", "seals", "clock")
 REMEDIES: Mapping[str, str] = {
     codes.STORE_CORRUPT: "Keep a copy of it as it is, then restore a backup: `engross restore`.",
+    codes.STORE_FULL: "Make room on the disk that the store is on.",
     codes.STORE_NEWER: "Update the program: `engross --version` is older than what wrote the store.",
     codes.MIGRATION_PENDING: "Run `engross migrate`, after `engross backup`.",
     codes.CONFIG_INVALID: "Mend what is named, and look again.",
@@ -252,6 +253,9 @@ def _tables(settings: Settings) -> Outcome:
         later = f"; {len(pending)} more when a domain is first used" if pending else ""
         return Outcome("ok", f"up to date, {len(known) - len(pending)} steps{later}")
     told = f"{len(pending)} steps are pending"
+    if settings.read_only:
+        advice = "Run `engross migrate`, after `engross backup`, while the setting read_only is off."
+        return Outcome("fail", told, advice)
     if settings.migrate:
         return Outcome("warn", told, "They run when the office opens. Make a backup before: `engross backup`.")
     return Outcome("fail", told, "Run `engross migrate`, after `engross backup`.")
@@ -285,28 +289,34 @@ def _way_back(missing: Sequence[str]) -> str:
 
 
 def _seals(settings: Settings) -> Outcome:
-    """The newest seal of every tenant: by the office's key or one to take over from, over the receipts there are."""
+    """The newest seal of every tenant: by a key that this office's may follow, over the receipts there are."""
     file = _key_file(settings)
-    if not has_store(settings) or not stands_at(file):
+    if not has_store(settings):
         return Outcome("ok", "none yet")
-    public, restored = OfficeKey.at(file).public, restored_in(file.parent)
+    public, restored = OfficeKey.at(file).public if stands_at(file) else None, restored_in(file.parent)
     with _opened(settings) as store:
-        tenants = store.tenants()
-        broken = [
-            name for name in tenants if not store.read(name, lambda reading: _is_sealed(reading, public, restored))
-        ]
+        newest = {name: seal for name in store.tenants() if (seal := store.read(name, last_seal))}
+        broken = [name for name, seal in newest.items() if not store.read(name, partial(_holds, seal))]
     if broken:
-        told = f"the newest seal does not hold for {', '.join(broken[:5])}"
+        told = f"the newest seal does not hold for {_some(broken)}"
         return Outcome(
             "fail", told, "Run `engross verify` for the whole ledger, and keep a copy of the store as it is."
         )
+    foreign = [name for name, seal in newest.items() if not may_follow(seal, public, restored)]
+    if foreign:
+        keys = _some(sorted({newest[name].body["key"] for name in foreign}))
+        told = (
+            f"those of {_some(foreign)} are by {keys}, which is not this folder's key, so that nothing is sealed here"
+        )
+        return Outcome("fail", told, HOW_TO_SEAL)
     return Outcome("ok", "the newest one of every tenant holds; `engross verify` checks all of them")
 
 
-def _is_sealed(reading: Reading, public: str, restored: Checkpoint | None) -> bool:
-    seal = last_seal(reading)
-    if seal is None:
-        return True
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+
+
+def _holds(seal: Seal, reading: Reading) -> bool:
     body = seal.body
     digests = reading.rows(
         "SELECT digest FROM receipts WHERE tenant = :tenant AND position > :after AND position <= :upto"
@@ -315,8 +325,7 @@ def _is_sealed(reading: Reading, public: str, restored: Checkpoint | None) -> bo
     )
     text = canonical(body)
     return (
-        (body["key"] == public or is_restored(seal, restored))
-        and sha256(text).hexdigest() == seal.digest
+        sha256(text).hexdigest() == seal.digest
         and signed_by(body["key"], text, seal.signature)
         and merkle_root([row["digest"] for row in digests]) == body["root"]
     )

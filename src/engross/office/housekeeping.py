@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from engross.calls import Context, present
 from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
 from engross.pipeline import Fittings, drive, take_up_errands
+from engross.replies import Failed
 from engross.store import (
     Arrivals,
     Transaction,
@@ -173,6 +174,12 @@ class Housekeeping:
             chore(tenant)
         except Exception as error:
             self._fittings.unsealed.add(tenant)
-            _log.warning("housekeeping will try again: %s", type(error).__name__)
+            _log.warning("housekeeping will try again: %s", _in_words(error))
             return False
         return True
+
+
+def _in_words(error: Exception) -> str:
+    """What kept a chore from being done, as far as it may stand in a log."""
+    problem = error.data.get("problem") if isinstance(error, Failed) and error.data else None
+    return str(problem or type(error).__name__)

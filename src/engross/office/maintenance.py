@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from engross.store.sqlite import SqliteStore
 
 
+HINT_LEDGER = "Name a file that `engross backup` wrote, or an office's data folder."
+HINT_CHECKPOINT = "Name a file that `engross verify --save-checkpoint` wrote."
 PUBLIC_KEY = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -36,13 +39,13 @@ def verify_ledger(
 ) -> Reply:
     """Verify a store or a backup, offline, and keep a checkpoint of what verified."""
     if isinstance(source, Path) and not _holds_a_ledger(source):
-        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "office or backup at", "id": str(source)}, field="export")
+        raise _no_file("office or backup at", source, HINT_LEDGER)
     if isinstance(source, Settings):
         existing_store(source)
     if not all(map(PUBLIC_KEY.fullmatch, public_key)):
         raise Invalid(codes.VALIDATION_ERROR, {"problem": "a public key has 64 hex digits"}, field="public_key")
     if checkpoint is not None and not checkpoint.exists():
-        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "checkpoint", "id": str(checkpoint)}, field="checkpoint")
+        raise _no_file("checkpoint at", checkpoint, HINT_CHECKPOINT, field="checkpoint")
     if save_checkpoint is not None:
         _require_place(save_checkpoint, "save_checkpoint")
     known = Checkpoint.load(checkpoint) if checkpoint else None
@@ -73,7 +76,8 @@ def restore_office(settings: Settings, archive: Path) -> Reply:
 
 def migrate_office(settings: Settings, *, dry_run: bool = False) -> Reply:
     """Bring the tables up to date; with `dry_run`, only say what would be done."""
-    steps = bring_up_to_date(existing_store(settings), known_migrations(settings), dry_run=dry_run)
+    known, read_only = known_migrations(settings), settings.read_only
+    steps = bring_up_to_date(existing_store(settings), known, dry_run=dry_run, read_only=read_only)
     told = [{"room": step.room, "number": step.number, "name": step.name} for step in steps]
     return reply(codes.SYS_OK, data={"would_run" if dry_run else "ran": told})
 
@@ -87,6 +91,11 @@ def existing_store(settings: Settings) -> SqliteStore | PostgresStore:
     """The office's store, which must be there already."""
     require_store(settings)
     return engine_at(settings.location)
+
+
+def _no_file(kind: str, path: Path, hint: str, *, field: str | None = None) -> Invalid:
+    told = {"kind": kind, "id": str(path)}
+    return Invalid(codes.RECORD_NOT_FOUND, told, field=field, suggestions={"hint": hint})
 
 
 def _holds_a_ledger(source: Path) -> bool:
@@ -107,7 +116,10 @@ def _handed_over(archive: Path) -> Mapping[str, bytes]:
         if any(name.startswith(f"{KEYS}/") for name in opened.manifest.files):
             return {}
     report = verify(archive)
-    return {RESTORED: report.checkpoint().as_json()} if report.ok and report.total.seals else {}
+    if not report.total.seals:
+        return {}
+    # From seals that do not hold, no key takes over: the office gets one all the same, which seals nothing behind them.
+    return {RESTORED: report.checkpoint().as_json()} if report.ok else {"office.key": os.urandom(32)}
 
 
 def _require_place(target: Path, field: str) -> None:

@@ -12,7 +12,17 @@ from msgspec.structs import replace
 from engross.calls import Caller, Clock, Context, Principal, Surface, now, present
 from engross.flows import Aggregate, Catalogue, Flow
 from engross.governance import Knobs, Limits, PlanTokens, Policy, refusal
-from engross.ledger import LEDGER_ROOM, RESTORED, FactBook, OfficeKey, keyed_digest, rebuild_state, state_digest
+from engross.ledger import (
+    LEDGER_ROOM,
+    RESTORED,
+    FactBook,
+    OfficeKey,
+    has_seals,
+    keyed_digest,
+    of_another_key,
+    rebuild_state,
+    state_digest,
+)
 from engross.pipeline import (
     Answers,
     Fittings,
@@ -27,7 +37,18 @@ from engross.pipeline import (
 )
 from engross.plainfile import only_plain, stands_at
 from engross.replies import Denied, Failed, Invalid, Reply, Trace, codes, configure_crash_log
-from engross.store import STORE_ROOM, Arrivals, Blobs, Migration, Reading, Transaction, ensure_tables, open_store, room
+from engross.store import (
+    STORE_ROOM,
+    Arrivals,
+    Blobs,
+    Migration,
+    Reading,
+    Store,
+    Transaction,
+    ensure_tables,
+    open_store,
+    room,
+)
 from engross.store.failures import disk_failure, translated
 
 from .blob_flows import Vouching
@@ -43,6 +64,7 @@ from .toolsets import hidden_in, named_in
 if TYPE_CHECKING:
     from engross.ledger.checkpoint import Checkpoint
 
+KEY = "office.key"
 KNOBS = "knobs.toml"
 WHERE_OFFICES_GO = (
     "Name a folder of the office's own; files that define aggregates are named by the setting capabilities."
@@ -86,20 +108,23 @@ class Office:
         policy = Policy(settings.policy_folder, knobs, read_only=settings.read_only)
         folder = prepare_folder(settings.data)
         configure_crash_log(folder / "logs")
-        self._key = OfficeKey.at(folder / "keys" / "office.key")
-        self._vouching = Vouching(self._key.secret("upload"))
+        keys = folder / "keys"
+        held = _held_key(keys)
         self.store = open_store(
             settings.location,
             migrations(present),
             unit_seconds=settings.unit_seconds,
             upgrade=settings.migrate,
+            read_only=settings.read_only,
         )
         try:
             for aggregate in present:
                 self._refuse_missing_tables(aggregate)
+            self._key = held or _new_key(keys, self.store)
         except Failed:
             self.store.close()
             raise
+        self._vouching = Vouching(self._key.secret("upload"))
         self.feed = Feed(self.store)
         arrivals = Arrivals()
         self._fittings = Fittings(
@@ -130,7 +155,7 @@ class Office:
             self._fittings,
             self._key,
             settings.seal_seconds,
-            restored=_restored(folder / "keys"),
+            restored=_restored(keys),
             expire=self._expire,
             acting_for=self._system_context,
             arrivals=arrivals,
@@ -244,7 +269,12 @@ class Office:
 
     def _make_room(self, aggregate: Aggregate) -> None:
         """Get ready for an aggregate that joins now: its tables, and the code that reads its facts."""
-        ensure_tables(self.store, room(aggregate.namespace, aggregate.migrations), upgrade=self.settings.migrate)
+        ensure_tables(
+            self.store,
+            room(aggregate.namespace, aggregate.migrations),
+            upgrade=self.settings.migrate,
+            read_only=self.settings.read_only,
+        )
         self._refuse_missing_tables(aggregate)
         self._fittings.book.enter(aggregate)
 
@@ -318,6 +348,19 @@ def _answers(settings: Settings, key: OfficeKey) -> Answers:
         if settings.redis
         else MemoryAnswers()
     )
+
+
+def _held_key(keys: Path) -> OfficeKey | None:
+    """The office's key, where there is one."""
+    return OfficeKey.at(keys / KEY) if stands_at(keys / KEY) else None
+
+
+def _new_key(keys: Path, store: Store) -> OfficeKey:
+    """A key for an office that has none: beside seals of another one it is made only to take over from that."""
+    # Whoever made the key in the meantime may have sealed with it.
+    if not stands_at(keys / RESTORED) and has_seals(store) and not stands_at(keys / KEY):
+        raise of_another_key(file=str(keys / KEY))
+    return OfficeKey.at(keys / KEY)
 
 
 def _restored(keys: Path) -> Checkpoint | None:

@@ -77,7 +77,7 @@ class Settings:
     upstreams: str = "live"
     """What declared flows call: `live`, or `recorded` answers that lie beside the document, or `record` them."""
     read_only: bool = False
-    """Refuse every flow that is not safe. Wins over everything."""
+    """Refuse every flow that is not safe, and to bring an older store up to date. Wins over everything."""
     migrate: bool = True
     """Bring an older store up to date on opening, instead of refusing it."""
     call_seconds: float = 30.0

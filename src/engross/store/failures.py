@@ -54,7 +54,8 @@ def sqlite_failure(error: BaseException, *, committing: bool = False) -> BaseExc
         return _caused(Failed(codes.STORE_CORRUPT), error)
     if not isinstance(error, apsw.Error):
         return error
-    if isinstance(error, apsw.FullError):
+    # A log's index has to be made longer before anybody reads; SQLite does not say what kept it from that.
+    if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
         return _caused(Failed(codes.STORE_FULL), error)
     if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
         return _caused(Failed(codes.STORE_CORRUPT), error)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .sqlite import SqliteStore
 
 POSTGRES_SCHEMES = ("postgresql://", "postgres://")
+READ_ONLY = "the office is read-only, which leaves the tables that are there as they are"
 
 
 def open_store(
@@ -25,19 +26,22 @@ def open_store(
     *,
     unit_seconds: float = 5.0,
     upgrade: bool = True,
+    read_only: bool = False,
     vfs: str | None = None,
 ) -> SqliteStore | PostgresStore:
-    """A running store at a PostgreSQL address or in a SQLite file."""
+    """A running store at a PostgreSQL address or in a SQLite file; `read_only` makes tables, and changes none."""
     # SQLite would follow a link that leads nowhere and begin anew there, as if nothing had ever been recorded.
     if not is_postgres(location) and stands_at(location) and not Path(location).exists():
         raise unavailable(file=str(location), problem="it is a link that leads nowhere")
     store = engine_at(location, unit_seconds=unit_seconds, vfs=vfs)
-    _bring_up_to_date_or_refuse(store, migrations, upgrade=upgrade)
+    _bring_up_to_date_or_refuse(store, migrations, upgrade=upgrade, read_only=read_only)
     store.open()
     return store
 
 
-def ensure_tables(store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, upgrade: bool) -> None:
+def ensure_tables(
+    store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, upgrade: bool, read_only: bool
+) -> None:
     """Make tables in a store that is running. Where they are there already, nothing waits for anything."""
     with translated(FAILURES[store.engine]):
         connection = store.connect()
@@ -46,28 +50,41 @@ def ensure_tables(store: SqliteStore | PostgresStore, migrations: Sequence[Migra
         finally:
             connection.close()
     if missing:
-        _bring_up_to_date_or_refuse(store, migrations, upgrade=upgrade)
+        _bring_up_to_date_or_refuse(store, migrations, upgrade=upgrade, read_only=read_only)
 
 
 def _bring_up_to_date_or_refuse(
-    store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, upgrade: bool
+    store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, upgrade: bool, read_only: bool
 ) -> None:
-    steps = bring_up_to_date(store, migrations, dry_run=not upgrade)
+    steps = bring_up_to_date(store, migrations, dry_run=not upgrade, read_only=read_only)
     if steps and not upgrade:
-        told = [f"{step.room} {step.number} {step.name}" for step in steps]
-        raise Failed(codes.MIGRATION_PENDING, data={"pending": told})
+        raise _are_pending(steps)
 
 
 def bring_up_to_date(
-    store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, dry_run: bool
+    store: SqliteStore | PostgresStore, migrations: Sequence[Migration], *, dry_run: bool, read_only: bool = False
 ) -> list[Migration]:
-    """Run the steps that are pending; with `dry_run`, only say which they are."""
+    """Run the steps that are pending; with `dry_run`, only say which they are.
+
+    With `read_only` the first tables of the store, or of a room, are made, and those that are there stay as they are.
+    """
+    look = _refuse_to_change if read_only else store.require_room
     with translated(FAILURES[store.engine]):
         connection = store.connect()
         try:
-            return migrate(connection, store.engine, migrations, dry_run=dry_run, look=store.require_room)
+            return migrate(connection, store.engine, migrations, dry_run=dry_run, look=look)
         finally:
             connection.close()
+
+
+def _refuse_to_change(steps: Sequence[Migration]) -> None:
+    if steps:
+        raise _are_pending(steps, problem=READ_ONLY)
+
+
+def _are_pending(steps: Sequence[Migration], **more: str) -> Failed:
+    told = [f"{step.room} {step.number} {step.name}" for step in steps]
+    return Failed(codes.MIGRATION_PENDING, data={"pending": told, **more})
 
 
 def is_postgres(location: str | Path) -> bool:

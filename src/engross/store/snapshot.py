@@ -17,6 +17,7 @@ import apsw
 from engross.replies import Failed, Invalid, codes
 
 from .failures import sqlite_failure, translated, unavailable
+from .log import holds_all
 from .opening import is_postgres
 from .port import Engine
 from .rows import Connection
@@ -89,8 +90,13 @@ class SqliteSnapshot:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        connection.execute("BEGIN")
-        self._head = int(connection.execute("SELECT head FROM positions").get)
+        try:
+            connection.execute("BEGIN")
+            self._head = int(connection.execute("SELECT head FROM positions").get)
+        except BaseException:
+            # One that is left open, if only by the traceback, decides how the next one of this process may read.
+            connection.close(True)
+            raise
 
     def tenants(self) -> list[str]:
         """Everybody who has rows, in order."""
@@ -149,7 +155,7 @@ class SqliteSnapshot:
 
 
 class LockFreeSnapshot(SqliteSnapshot):
-    """A look at a file that nobody had open: SQLite then reads it without making any file beside it."""
+    """A look at a file that is all there is: SQLite then reads it without making any file beside it."""
 
     def __init__(self, connection: Connection, path: Path) -> None:
         self._path = path
@@ -157,12 +163,12 @@ class LockFreeSnapshot(SqliteSnapshot):
         super().__init__(connection)
 
     def disturbed(self) -> bool:
-        """Whether somebody opened the store meanwhile."""
+        """Whether somebody wrote to the store meanwhile."""
         return self._looks() != self._state
 
     def _looks(self) -> tuple[bool, int, int, int]:
         about = self._path.stat()
-        return _beside(self._path, "-wal").exists(), about.st_ino, about.st_size, about.st_mtime_ns
+        return holds_all(self._path), about.st_ino, about.st_size, about.st_mtime_ns
 
 
 class PostgresSnapshot:
@@ -293,22 +299,18 @@ def snapshot_of_file(path: Path) -> Snapshot:
 def _file_snapshot(path: Path) -> SqliteSnapshot:
     if not path.is_file():
         raise unavailable()
-    if not _beside(path, "-wal").exists():
+    if holds_all(path):
         return LockFreeSnapshot(_read_only(path, "immutable=1"), path)
     try:
         return SqliteSnapshot(_read_only(path, "mode=ro&readonly_shm=1"))
     except apsw.Error:
-        # SQLite found no reader's mark to hold on to, so it has to be allowed to set one.
+        # What lies beside the log has to be set right first, by a reader too, so SQLite has to be allowed to do it.
         return SqliteSnapshot(_read_only(path, "mode=ro"))
 
 
 def _read_only(path: Path, how: str) -> Connection:
     address = f"file:{quote(str(path.resolve()))}?{how}"
     return Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
 
 
 def _is_text(name: bytes) -> bool:

@@ -15,6 +15,7 @@ import apsw
 from engross.replies import Coded, Failed, codes
 
 from .failures import sqlite_failure, translated, unavailable
+from .log import log_bytes
 from .migrations import Migration
 from .port import Engine, ReadWork, T, TooLong, WriteWork
 from .rows import STEPS_BETWEEN_LOOKS, Connection, Selecting, at_second_look, never, take_turns
@@ -78,8 +79,9 @@ class SqliteStore:
             return
         from shutil import disk_usage
 
-        # The path may be a link to another disk.
-        needed, free = ROOM_TO_LAY_ANEW * self.path.stat().st_size, disk_usage(self.path).free
+        # The path may be a link to another disk. What a crash left in the log is not in the file yet.
+        held = self.path.stat().st_size + log_bytes(self.path)
+        needed, free = ROOM_TO_LAY_ANEW * held, disk_usage(self.path).free
         if free < needed:
             raise Failed(codes.STORE_FULL, data={"free_bytes": free, "needed_bytes": needed, "problem": NO_ROOM})
 
@@ -155,7 +157,7 @@ class SqliteStore:
 
     def figures(self) -> dict[str, float]:
         """The size of the file and of the log beside it."""
-        return {"store_bytes": _size(self.path), "store_log_bytes": _size(self.path.with_name(f"{self.path.name}-wal"))}
+        return {"store_bytes": _size(self.path), "store_log_bytes": log_bytes(self.path)}
 
     def close(self) -> None:
         """Finish what was accepted, then let go of everything."""

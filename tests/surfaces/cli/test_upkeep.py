@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -13,6 +14,7 @@ import pytest
 from engross.office.built_in import DOMAINS
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES, Offices, shelf
+from tests.store.archives import Contents, repacked
 from tests.surfaces.cli.shell import run
 from tests.surfaces.cli.shell import spawn as engross
 
@@ -119,8 +121,10 @@ def test_an_export_that_does_not_verify_is_not_taken_over(data: Path, tmp_path: 
     with connect(other, shelf()) as office:
         assert office.shelf.add_book(title="Ulysses").ok
     done = engross("verify", "--data", other, "--json")
-    found = {finding["kind"] for finding in json.loads(done.stdout)["findings"]}
-    assert (done.returncode, found) == (1, {"seal_unsigned", "seal_by_other_key"})
+    answer = json.loads(done.stdout)
+    assert (done.returncode, {finding["kind"] for finding in answer["findings"]}) == (1, {"seal_unsigned"})
+    assert (len(answer["tenants"]["main"]["keys"]), answer["counts"]["unsealed"]) == (1, 1)
+    assert engross("doctor", "--data", other).returncode == 1
 
 
 @pytest.mark.requirement("ECO-08")
@@ -234,8 +238,10 @@ def test_a_backup_is_never_restored_over_an_office(offices: Offices, tmp_path: P
     office.close()
     where = ["--data", offices.folder, *(["--store", offices.store] if offices.store else [])]
     assert engross("backup", tmp_path / "saved", *where).returncode == 0
+    key = offices.folder / "keys" / "office.key"
+    held = key.read_bytes()
     if left == "the store alone":
-        (offices.folder / "keys" / "office.key").unlink()
+        key.unlink()
     before = everything_in(offices.folder)
     done = engross("restore", tmp_path / "saved", *where, "--json")
     answer = json.loads(done.stdout)
@@ -244,6 +250,7 @@ def test_a_backup_is_never_restored_over_an_office(offices: Offices, tmp_path: P
     assert everything_in(offices.folder) == before
     told = engross("restore", tmp_path / "saved", *where)
     assert (told.returncode, told.stderr.startswith("PLACE_NOT_EMPTY"), "hint:" in told.stderr) == (2, True, True)
+    key.write_bytes(held)
     assert [book["title"] for book in offices.open().shelf.list_books().data["books"]] == ["Dune"]
 
 
@@ -253,6 +260,29 @@ def test_a_newer_store_is_refused_clearly(data: Path) -> None:
     store.close()
     done = engross("migrate", "--data", data, "--json")
     assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (4, "STORE_NEWER")
+
+
+@pytest.mark.parametrize("command", ["facts", "migrate"])
+def test_a_read_only_office_whose_tables_are_behind_is_left_as_it_is(data: Path, command: str) -> None:
+    with closing(apsw.Connection(str(data / "office.db"))) as store:
+        store.execute("DELETE FROM migrations WHERE room = 'ledger' AND number > 1")
+    done = engross(command, "--data", data, "--json", env={"ENGROSS_READ_ONLY": "true"})
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["reply"]["message_key"]) == (4, "MIGRATION_PENDING")
+    assert all(step.startswith("ledger ") for step in answer["pending"])
+    dry = engross("migrate", "--dry-run", "--data", data, "--json", env={"ENGROSS_READ_ONLY": "true"})
+    still = [step["room"] for step in json.loads(dry.stdout)["would_run"]]
+    assert still.count("ledger") == len(answer["pending"]) > 0
+
+
+def test_the_doctor_finds_that_a_read_only_office_does_not_open_over_tables_that_are_behind(data: Path) -> None:
+    with closing(apsw.Connection(str(data / "office.db"))) as store:
+        store.execute("DELETE FROM migrations WHERE room = 'ledger' AND number > 1")
+    found = {}
+    for closed in ("false", "true"):
+        done = engross("doctor", "--data", data, "--json", env={"ENGROSS_READ_ONLY": closed})
+        found[closed] = [check["status"] for check in json.loads(done.stdout)["checks"] if check["check"] == "tables"]
+    assert found == {"false": ["warn"], "true": ["fail"]}
 
 
 def test_people_get_text_and_refusals_go_to_the_other_stream(data: Path, tmp_path: Path) -> None:
@@ -304,6 +334,34 @@ def test_where_nothing_can_be_written_the_caller_is_told_so(
 ) -> None:
     done = engross(*words, tmp_path / place, "--data", data, "--json")
     assert (done.returncode, json.loads(done.stdout)["reply"]["message_key"]) == (2, "VALIDATION_ERROR")
+
+
+def test_what_is_found_in_a_backup_is_told_with_as_much_of_its_place_as_there_is(data: Path, tmp_path: Path) -> None:
+    def spoil(files: Contents) -> None:
+        files["tables/receipts.jsonl"] = b"no rows at all\n"
+        row = json.loads(files["tables/seals.jsonl"].splitlines()[0])
+        stray = json.dumps(["nobody" if value == "main" else value for value in row]).encode()
+        files["tables/seals.jsonl"] += stray + b"\n"
+
+    saved = tmp_path / "saved.zip"
+    assert engross("backup", saved, "--data", data).returncode == 0
+    done = engross("verify", repacked(saved, spoil))
+    assert done.returncode == 1
+    found = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
+    assert found[0].startswith("FOUND unreadable in main: ")
+    assert found[-1] == "FOUND out_of_order: 1 row of seals not in the right place"
+    assert "None" not in done.stdout
+
+
+def test_a_file_that_is_not_there_is_told_as_such(data: Path, tmp_path: Path) -> None:
+    for words in ([tmp_path / "nofile"], ["--data", data, "--checkpoint", tmp_path / "nofile"]):
+        done = engross("verify", *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        first, *others = done.stderr.splitlines()
+        assert str(tmp_path / "nofile") in first
+        hint = others[-1]
+        assert "engross backup" in hint or "--save-checkpoint" in hint
+        assert "export" not in done.stderr
 
 
 def test_a_folder_without_an_office_is_none_to_verify(tmp_path: Path) -> None:

@@ -158,11 +158,17 @@ def print_report(data: Mapping[str, Any]) -> None:
         for tenure in chain["keys"] if len(chain["keys"]) > 1 else ():
             say(f"{tenant}: seals {tenure['first']} to {tenure['last']} by the key {tenure['public_key']}")
     for finding in data["findings"]:
-        place = finding["position"] if finding["seal"] is None else f"seal {finding['seal']}"
-        say(f"FOUND {finding['kind']} in {finding['tenant']} at {place}: {finding['what']}", style="red")
+        say(f"FOUND {finding['kind']}{_place_of(finding)}: {finding['what']}", style="red")
     for unknown in data["unknown"]:
         say(f"not known: {unknown['what']}")
     say("verified" if data["verified"] else "NOT verified", style="bold green" if data["verified"] else "bold red")
+
+
+def _place_of(finding: Mapping[str, Any]) -> str:
+    """Where a finding was made, as far as it is at a place."""
+    tenant, position, seal = finding["tenant"], finding["position"], finding["seal"]
+    at = position if seal is None else f"seal {seal}"
+    return ("" if tenant is None else f" in {tenant}") + ("" if at is None else f" at {at}")
 
 
 def print_counts(counts: Mapping[str, int]) -> None:
