@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from engross.flows import lint
+from tests.bed.offices import Offices
 from tests.bed.trying import outcome
 from tests.documents.archive import Archive, domain
 
 
-def test_every_example_ends_as_it_says(archives: Archive) -> None:
+def test_every_example_ends_as_it_says(offices: Offices) -> None:
+    archives = Archive(offices, settings={"toolsets": "documents,legacy"})
     tried = 0
     for flow in domain(archives.folder).flows.values():
         for given in flow.examples:

@@ -144,6 +144,7 @@ def test_it_logs_calls_to_standard_error_if_it_is_asked_to(local: Shell) -> None
 
 
 def test_what_a_client_says_wrong_is_no_reason_to_say_anything_to_standard_error(local: Shell) -> None:
+    local.run("record", "who-am-i")
     with agent(local) as scout:
         for params in ({"requestId": {"a": 1}}, 5):
             scout.tell("notifications/cancelled", params)
@@ -186,6 +187,7 @@ ENDS = {
 def test_however_it_is_ended_spans_go_out_and_the_office_closes(
     local: Shell, receiver: Receiver, end: Callable[[subprocess.Popen[str]], None], code: int
 ) -> None:
+    local.run("record", "who-am-i")
     process = start("mcp", *local.there, env={"ENGROSS_OTLP": receiver.url})
     try:
         called = Agent(process).greet().call("addBook", title="Dune")["reply"]
