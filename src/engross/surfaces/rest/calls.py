@@ -57,7 +57,9 @@ class Calls:
             if asked.method != "POST":
                 refuse_method(asked.method, methods_of(flow))
             options = asked.options(flow, self._settings.call_seconds)
-            arguments = await self._arguments(asked, flow, receive, options)
+            if asked.body is None and asked.method not in READING:
+                await self._collect(asked, receive)
+            arguments = self._arguments(asked, flow, options)
         except Coded as refusal:
             answer = self._desk.refuse(caller, ref, "rest", refusal, **trace)
         except ClientGone:
@@ -85,22 +87,23 @@ class Calls:
             self._addresses = {f"/v1/{flow.aggregate.namespace}/{flow.name}": flow for flow in self._flows.values()}
         return self._flows
 
-    async def _arguments(self, asked: Asked, flow: Flow, receive: Receive, options: dict[str, Any]) -> Any:
+    def _arguments(self, asked: Asked, flow: Flow, options: dict[str, Any]) -> Any:
         if asked.method in READING:
             own = flow.published["properties"]
             arguments: Any = from_query(take_dry_run(asked.fields, options, own), flow.published)
         else:
             if fields := asked.fields:
                 refuse_fields(take_dry_run(fields, options))
-            arguments = await self._said(asked, receive)
+            arguments = self._said(asked)
         return with_headers(arguments, asked, flow)
 
-    async def _said(self, asked: Asked, receive: Receive) -> Any:
+    async def _collect(self, asked: Asked, receive: Receive) -> None:
+        """Wait for a body that did not come along with the head."""
+        asked.body = await collected(asked, receive, self._settings.most_body_bytes, self._settings.body_seconds)
+
+    def _said(self, asked: Asked) -> Any:
         """What the body says, once it is there."""
-        most, content = self._settings.most_body_bytes, asked.body
-        if content is None:
-            content = await collected(asked, receive, most, self._settings.body_seconds)
-        return read_json(asked, content, most)
+        return read_json(asked, asked.body or b"", self._settings.most_body_bytes)
 
     def _answered(
         self, scope: Scope, send: Send, asked: Asked, flow: Flow | None, answer: Reply, *, dry_run: bool

@@ -145,7 +145,9 @@ class Exposed(Calls):
             arguments |= from_query(_controls(rest, flow), flow.published)
             rest = [one for one in rest if one[0] not in flow.controls]
         else:
-            arguments = {**_from_body(await self._said(asked, receive), fields, schema), **arguments}
+            if asked.body is None:
+                await self._collect(asked, receive)
+            arguments = {**_from_body(self._said(asked), fields, schema), **arguments}
         refuse_fields(rest, ("dry_run", *sorted(in_query)))
         arguments |= {field.name: field.constant for field in fields if field.fixed}
         arguments |= _from_head(asked, fields, schema, values)

@@ -144,7 +144,8 @@ class Exchange(RequestResponseCycle):
     def _end(self, body: bytes) -> None:
         self.expected_content_length = 0
         self.response_complete = True
-        self.transport.writelines((self._head, body))
+        # One piece goes straight to the system; of several the loop makes a job.
+        self.transport.write(self._head + body)
         self._head = b""
         self.message_event.set()
         self.on_response()
