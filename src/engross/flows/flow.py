@@ -174,7 +174,7 @@ class Flow:
             return None
         found: Any = answer
         for step in self.state_at.split("."):
-            found = found.get(step) if isinstance(found, Mapping) else None
+            found = found.get(step) if isinstance(found, dict) else None
         return found if type(found) in (int, str) else None
 
     def check(self, raw: object) -> Checked:

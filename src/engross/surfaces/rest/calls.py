@@ -17,7 +17,7 @@ from .answers import form_of, send_empty, send_reply
 from .arguments import from_query, with_headers
 from .asked import Asked, Fields, take_dry_run
 from .body import ClientGone, collected, read_json
-from .etags import content_tag, is_known, state_tag
+from .etags import State, content_tag, is_known, state_tag
 
 READING = ("GET", "HEAD")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "POST")
@@ -111,7 +111,7 @@ class Calls:
         headers = {}
         if flow is not None and answer.ok and not dry_run:
             reading, state = asked.method in READING, flow.state_in(answer.data)
-            tag = content_tag(answer.data, form_of(scope), state) if reading else _written_tag(flow, answer)
+            tag = content_tag(answer.data, form_of(scope), state) if reading else _written_tag(flow, answer, state)
             if tag is not None:
                 headers["etag"] = tag
             if reading:
@@ -163,7 +163,7 @@ def refuse_fields(fields: Fields, known: tuple[str, ...] = ("dry_run",)) -> None
         )
 
 
-def _written_tag(flow: Flow, answer: Reply) -> str | None:
+def _written_tag(flow: Flow, answer: Reply, state: State) -> str | None:
     """What was proposed is not there yet, and what was deleted no more."""
     there = answer.http_status in (200, 201) and flow.effect != "delete"
-    return state_tag(flow.state_in(answer.data)) if there else None
+    return state_tag(state) if there else None
