@@ -1,4 +1,4 @@
-"""What the surfaces are measured against: one tool, or one route, that gives back what it gets, on the same libraries.
+"""What MCP is measured against: one tool that gives back what it gets, on the same library.
 
 `python -m bench.echo stdio` or `python -m bench.echo http PORT`.
 """
@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 import mcp_types as types
 import orjson
@@ -53,30 +52,11 @@ async def serve_stdio() -> None:
 
 
 def serve_http(port: int) -> None:
-    """MCP at /mcp, a route that echoes JSON at /echo, and at /quick one that reads and writes it with orjson."""
+    """MCP at /mcp."""
     import uvicorn
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse, Response
-    from starlette.routing import Mount, Route
 
-    server = make_server()
-    app = server.streamable_http_app(stateless_http=True, json_response=True)
-
-    async def echo(request: Request) -> Response:
-        return JSONResponse(await request.json())
-
-    async def quick(request: Request) -> Response:
-        return Response(orjson.dumps(orjson.loads(await request.body())), media_type="application/json")
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> Any:
-        async with server.session_manager.run():
-            yield
-
-    routes = [Route("/echo", echo, methods=["POST"]), Route("/quick", quick, methods=["POST"]), Mount("/", app)]
-    both = Starlette(routes=routes, lifespan=cast(Any, lifespan))
-    uvicorn.run(both, port=port, log_level="error", access_log=False, loop="uvloop", http="httptools")
+    app = make_server().streamable_http_app(stateless_http=True, json_response=True)
+    uvicorn.run(app, port=port, log_level="error", access_log=False, loop="uvloop", http="httptools")
 
 
 if __name__ == "__main__":
