@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engross.ledger import has_seals
+from engross.ledger import Seal, newest_seals
 from engross.ledger.verify import Report, verify
 from engross.office import Settings
 from engross.office.examination import examine
@@ -85,6 +85,13 @@ def test_a_folder_without_a_key_gets_none_beside_seals_of_another_one(places: Pl
     assert places.verified(places.right).ok
 
 
+def test_a_checkpoint_that_is_none_of_these_seals_gets_it_no_key_either(places: Places) -> None:
+    (places.wrong / "keys").mkdir()
+    (places.wrong / "keys" / "restored.json").write_text("{}")
+    assert code_of(lambda: places.open(places.wrong)) == codes.CONFIG_INVALID
+    assert not (places.wrong / "keys" / "office.key").exists()
+
+
 def test_a_folder_with_a_key_of_its_own_seals_nothing_behind_those_of_another_one(
     places: Places, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -133,12 +140,12 @@ def test_a_key_that_another_process_made_meanwhile_is_no_other_key(
 ) -> None:
     meanwhile: list[Client] = []
 
-    def while_another_opens(store: Store) -> bool:
-        monkeypatch.setattr("engross.office.office.has_seals", has_seals)
+    def while_another_opens(store: Store) -> list[Seal]:
+        monkeypatch.setattr("engross.office.office.newest_seals", newest_seals)
         meanwhile.append(offices.open())
         assert meanwhile[0].shelf.add_book(title="Dune").ok
-        eventually(lambda: meanwhile[0].office.seal() > 0 or has_seals(store))
-        return has_seals(store)
+        eventually(lambda: meanwhile[0].office.seal() > 0 or any(True for _ in newest_seals(store)))
+        return list(newest_seals(store))
 
-    monkeypatch.setattr("engross.office.office.has_seals", while_another_opens)
+    monkeypatch.setattr("engross.office.office.newest_seals", while_another_opens)
     assert offices.open().office.public_key == meanwhile[0].office.public_key

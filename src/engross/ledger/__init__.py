@@ -32,7 +32,7 @@ from .keys import (
 from .moments import position_at, settled_position
 from .rebuild import rebuild_state, state_digest
 from .receipts import Receipt, latest_receipts, receipt_at, receipt_for, receipts_between
-from .seals import RESTORED, Seal, has_seals, has_unsealed, last_seal, may_follow, seal_receipts
+from .seals import RESTORED, Seal, has_unsealed, last_seal, may_follow, newest_seals, seal_receipts
 from .signing import OfficeKey, of_another_key, signed_by
 from .spent import can_spend, spend_token
 from .tables import LEDGER_ROOM
@@ -68,7 +68,6 @@ __all__ = [
     "fields_touched",
     "find_key",
     "fingerprint",
-    "has_seals",
     "has_unsealed",
     "history",
     "is_erased_subject",
@@ -80,6 +79,7 @@ __all__ = [
     "latest_facts",
     "latest_receipts",
     "may_follow",
+    "newest_seals",
     "of_another_key",
     "position_at",
     "purge_keys",

@@ -6,7 +6,7 @@ any other and reads behind the watermark; no writer waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,9 +56,12 @@ def has_unsealed(reading: Reading) -> bool:
     return bool(reading.rows(sql, {"upto": last.body["upto"] if last else 0}))
 
 
-def has_seals(store: Store) -> bool:
-    """Whether anybody's receipts were ever sealed."""
-    return bool(store.tenants("SELECT 1 AS there FROM seals WHERE tenant = :tenant"))
+def newest_seals(store: Store) -> Iterator[Seal]:
+    """The last seal of each tenant whose receipts were ever sealed."""
+    for name in store.tenants("SELECT 1 AS there FROM seals WHERE tenant = :tenant"):
+        seal = store.read(name, last_seal)
+        if seal is not None:
+            yield seal
 
 
 def may_follow(seal: Seal, public_key: str | None, restored: Checkpoint | None) -> bool:

@@ -209,7 +209,7 @@ def _disk(settings: Settings) -> Outcome:
 def _key(settings: Settings) -> Outcome:
     file = _key_file(settings)
     if not stands_at(file):
-        return Outcome("ok", "none yet; it is made when the office first opens")
+        return Outcome("ok", "none" if has_store(settings) else "none yet; it is made when the office first opens")
     public = OfficeKey.at(file).public
     if file.stat().st_mode & 0o077:
         return Outcome("fail", f"{file} is open to others", f"Whoever reads it can sign: chmod 600 {file}")

@@ -17,8 +17,9 @@ from engross.ledger import (
     RESTORED,
     FactBook,
     OfficeKey,
-    has_seals,
     keyed_digest,
+    may_follow,
+    newest_seals,
     of_another_key,
     rebuild_state,
     state_digest,
@@ -357,8 +358,10 @@ def _held_key(keys: Path) -> OfficeKey | None:
 
 def _new_key(keys: Path, store: Store) -> OfficeKey:
     """A key for an office that has none: beside seals of another one it is made only to take over from that."""
+    restored = _restored(keys)
+    foreign = any(not may_follow(seal, None, restored) for seal in newest_seals(store))
     # Whoever made the key in the meantime may have sealed with it.
-    if not stands_at(keys / RESTORED) and has_seals(store) and not stands_at(keys / KEY):
+    if foreign and not stands_at(keys / KEY):
         raise of_another_key(file=str(keys / KEY))
     return OfficeKey.at(keys / KEY)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import socket
 import subprocess
@@ -15,7 +16,7 @@ import orjson
 import pytest
 
 from tests.bed.receiver import Receiver
-from tests.surfaces.cli.shell import Shell, spawn, start
+from tests.surfaces.cli.shell import COMMAND, Shell, plain, spawn, start
 
 HELLO = {
     "protocolVersion": "2025-11-25",
@@ -49,6 +50,12 @@ class Agent:
         """A tool's structured answer."""
         answer: dict[str, Any] = self.ask("tools/call", name=tool, arguments=arguments)["result"]["structuredContent"]
         return answer
+
+    def begin(self, tool: str, **arguments: Any) -> None:
+        """A call whose answer nobody waits for."""
+        self._last += 1
+        params = {"name": tool, "arguments": arguments}
+        self._send({"jsonrpc": "2.0", "id": self._last, "method": "tools/call", "params": params})
 
     def tell(self, method: str, params: object) -> None:
         """Something that has no answer."""
@@ -224,6 +231,27 @@ def test_what_it_does_when_sigterm_comes_is_answered(tmp_path: Path) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_client_that_reads_no_more_does_not_keep_it_from_ending(local: Shell) -> None:
+    local.run("record", "who-am-i")
+    process = start("mcp", *local.there)
+    try:
+        scout = Agent(process).greet()
+        for number in range(200):
+            scout.begin("addBook", title=f"Book {number}")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_where_the_protocol_has_nowhere_to_go_that_is_said(local: Shell) -> None:
+    line = f"exec {shlex.join(COMMAND)} mcp {shlex.join(map(str, local.there))} >&-"
+    given: dict[str, Any] = {"input": "", "capture_output": True, "text": True, "timeout": 30, "check": False}
+    done = subprocess.run(["bash", "-c", line], env=plain(), **given)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
 def test_sigterm_does_not_hurry_what_is_being_written_down(local: Shell) -> None:

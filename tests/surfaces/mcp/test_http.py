@@ -383,6 +383,15 @@ def test_what_is_no_message_is_not_repeated_to_whoever_sent_it(served: Served, w
         assert b"S3CRET" not in answer.content
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_half_a_character_as_an_id_is_no_crash(served: Served, era: str) -> None:
+    with wired(served, era) as wire:
+        answer = wire.http.post(
+            "/mcp", headers=wire.headers, content=b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}'
+        )
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32700)
+
+
 @on_a_loop
 async def test_many_clients_at_once_are_all_answered(served: Served, era: str) -> None:
     async def one() -> None:

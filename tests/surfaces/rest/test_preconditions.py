@@ -175,6 +175,17 @@ def test_a_write_takes_the_tag_of_its_object_and_refuses_an_older_one(home: Hous
     assert is_taken(in_time), in_time.text
 
 
+def test_what_a_draft_holds_has_no_tag_that_a_write_could_take(home: House) -> None:
+    name = a_book(home)
+    drafted = home.call("shelf.change-book", {"id": name, "title": "Emma", "commit_mode": "draft"})
+    there = {"id": name, "proposal_id": drafted.json()["proposal"]["id"]}
+    shown = home.get("/v1/shelf/get-book", params=there)
+    assert shown.json()["book"]["title"] == "Emma"
+    assert shown.headers["etag"].startswith('W/"')
+    late = home.call("shelf.change-book", {"id": name, "title": "Ulysses"}, headers={"If-Match": shown.headers["etag"]})
+    assert late.status_code == 400
+
+
 def test_an_approval_of_what_moved_is_refused_before_its_token_is_looked_at(home: House) -> None:
     name = a_proposal(home)
     shown = home.get("/v1/proposals/get-proposal", params={"proposal_id": name})

@@ -250,6 +250,38 @@ def test_secrets_in_what_others_log_beside_the_text_stay_out_too() -> None:
     assert (line["url"], line["deep"], line["line"]) == ("https://clara:***@db", {"headers": ["Bearer ***"]}, 7)
 
 
+class Unspeakable:
+    """What cannot be written down."""
+
+    def __str__(self) -> str:
+        raise ValueError(SECRET)
+
+
+@pytest.mark.usefixtures("logging_as_before")
+@pytest.mark.parametrize("extra", [{}, {"thing": Unspeakable()}, {"engross_line": "x"}])
+def test_a_record_that_cannot_be_written_down_is_told_without_what_is_in_it(
+    extra: dict[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    text = "asking" if extra else "asked %d times"
+    logging.getLogger("somebody.else").warning(text, *([] if extra else [f"Bearer {SECRET}"]), extra=extra)
+    line = orjson.loads(stream.getvalue())
+    assert (line["level"], line["logger"]) == ("warning", "somebody.else")
+    assert SECRET not in stream.getvalue()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("logging_as_before")
+def test_what_is_named_as_a_secret_is_none_that_the_log_has() -> None:
+    stream = StringIO()
+    configure_logs("info", stream)
+    extra = {"password": SECRET, "headers": [{"Authorization": f"Basic {SECRET}", "accept": "text"}]}
+    logging.getLogger("somebody.else").warning("asking", extra=extra)
+    line = orjson.loads(stream.getvalue())
+    assert (line["password"], line["headers"]) == ("***", [{"Authorization": "***", "accept": "text"}])
+
+
 @pytest.mark.usefixtures("logging_as_before")
 @pytest.mark.parametrize("before", ["", "the server fell\nover\n"])
 def test_a_stack_that_somebody_logs_as_a_text_is_a_kind_and_a_place_like_any_other(tmp_path: Path, before: str) -> None:

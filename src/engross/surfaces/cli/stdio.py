@@ -44,7 +44,10 @@ def run(arguments: Sequence[str]) -> None:
     Standard output belongs to the protocol, so refusals go to the other one.
     """
     try:
-        _serve(parser().parse_args(list(arguments)), _ending_by_signal())
+        options = parser().parse_args(list(arguments))
+        if sys.stdout is None:
+            parser().error("standard output is closed, and it is where the protocol goes")
+        _serve(options, _ending_by_signal())
     except Coded as refusal:
         _tell(reply_of(refusal))
         sys.exit(exit_code(reply_of(refusal)))

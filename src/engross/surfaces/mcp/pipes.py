@@ -146,6 +146,11 @@ class Pen:
     async def flush(self) -> None:
         """Nothing is held back."""
 
+    def hurry(self, seconds: float) -> None:
+        """Write for so long at the most: a client that has stopped reading would keep us for ever."""
+        if self._writer is not None:
+            asyncio.get_running_loop().call_later(seconds, self._writer.transport.abort)
+
     async def finish(self, seconds: float) -> None:
         """See to it that everything is written, if anybody reads it in that time."""
         if self._writer is not None:
@@ -166,13 +171,31 @@ class _Threaded:
         return await asyncio.to_thread(self._file.read, size)
 
 
-async def source_of(file: BinaryIO, ending: Ending) -> _Source:
-    """Reads from a pipe by the event loop, until that is told to end; from anything else by threads, to its own end."""
+class _Reading(asyncio.StreamReaderProtocol):
+    """Tells when there is nothing more to read, whoever has not read yet what came."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, loop: asyncio.AbstractEventLoop, ended: Callable[[], None]
+    ) -> None:
+        super().__init__(reader, loop=loop)
+        self._ended = ended
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The input is over."""
+        super().connection_lost(exc)
+        self._ended()
+
+
+async def source_of(file: BinaryIO, ending: Ending, ended: Callable[[], None] = lambda: None) -> _Source:
+    """Reads from a pipe by the event loop, until that is told to end; from anything else by threads, to its own end.
+
+    `ended` is called when a pipe has.
+    """
     if not _is_pipe(file):
         return _Threaded(file)
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=READ_SIZE, loop=loop)
-    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), file)
+    transport, _ = await loop.connect_read_pipe(lambda: _Reading(reader, loop, ended), file)
     ending.ends(partial(loop.call_soon_threadsafe, transport.close))
     return reader
 

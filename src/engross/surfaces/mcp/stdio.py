@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextvars import Context
+from functools import partial
 from types import TracebackType
 from typing import Any, cast
 
@@ -38,8 +39,10 @@ ENDLESS = ("subscriptions/listen",)
 async def serve_stdio(desk: Desk, caller: Caller, ending: Ending | None = None) -> None:
     """Serve one client until it closes our standard input, or `ending` is told, which comes to the same."""
     with claimed() as wire:
-        lines = Lines(await source_of(wire.incoming, ending or Ending()), MOST_BYTES)
         pen = await pen_for(wire.outgoing)
+        # So long for calls that are under way, and so long again for what is still to be read of their answers.
+        hurry = partial(pen.hurry, 2 * PARTING_SECONDS)
+        lines = Lines(await source_of(wire.incoming, ending or Ending(), hurry), MOST_BYTES)
         try:
             await converse(desk, caller, lines, pen)
         finally:

@@ -67,4 +67,8 @@ def _is_wordless(head: Message) -> bool:
 
 
 def _is_parse_error(said: bytes) -> bool:
-    return bool(orjson.loads(said)["error"]["code"] == PARSE_ERROR)
+    try:
+        return bool(orjson.loads(said)["error"]["code"] == PARSE_ERROR)
+    except ValueError:
+        # It repeats half a character, as an id: whoever sent that sent nothing that can be read.
+        return True

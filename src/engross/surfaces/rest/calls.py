@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Mapping
 from typing import Any
 
 from starlette.types import Receive, Scope, Send
@@ -52,6 +52,7 @@ class Calls:
             return
         trace = asked.trace
         options: dict[str, Any] = {}
+        arguments: Any = None
         try:
             flow = flow or self._desk.catalogue.flow(ref, self._desk.hidden)
             if asked.method != "POST":
@@ -66,7 +67,8 @@ class Calls:
             return
         else:
             answer = await self._desk.call(caller, ref, arguments, "rest", **trace, **options)
-        await self._answered(scope, send, asked, flow, answer, dry_run=options.get("dry_run", False))
+        stands = flow is not None and will_stand(flow, arguments, options)
+        await self._answered(scope, send, asked, flow, answer, stands=stands)
 
     def at(self, path: str) -> Flow | None:
         """The flow whose address this is."""
@@ -106,11 +108,12 @@ class Calls:
         return read_json(asked, asked.body or b"", self._settings.most_body_bytes)
 
     def _answered(
-        self, scope: Scope, send: Send, asked: Asked, flow: Flow | None, answer: Reply, *, dry_run: bool
+        self, scope: Scope, send: Send, asked: Asked, flow: Flow | None, answer: Reply, *, stands: bool
     ) -> Awaitable[None]:
+        """Send the answer; what does not stand, for it is tried or drafted, has no tag that a write could take."""
         headers = {}
-        if flow is not None and answer.ok and not dry_run:
-            reading, state = asked.method in READING, flow.state_in(answer.data)
+        if flow is not None and answer.ok:
+            reading, state = asked.method in READING, flow.state_in(answer.data) if stands else None
             tag = content_tag(answer.data, form_of(scope), state) if reading else _written_tag(flow, answer, state)
             if tag is not None:
                 headers["etag"] = tag
@@ -161,6 +164,14 @@ def refuse_fields(fields: Fields, known: tuple[str, ...] = ("dry_run",)) -> None
                 for name in unknown
             ][:100]
         )
+
+
+def will_stand(flow: Flow, arguments: Any, options: Mapping[str, Any]) -> bool:
+    """Is what a call shows so? Not in a dry run, nor in the draft of a proposal; one may be what a flow is about."""
+    if options.get("dry_run", False):
+        return False
+    drafted = "proposal_id" in flow.controls and "proposal_id" not in flow.own_fields
+    return not (drafted and isinstance(arguments, dict) and arguments.get("proposal_id") is not None)
 
 
 def _written_tag(flow: Flow, answer: Reply, state: State) -> str | None:

@@ -20,7 +20,7 @@ from .answers import refuse_address, send_empty, send_refusal
 from .arguments import as_declared, from_query, with_headers
 from .asked import Asked, Fields, take_dry_run
 from .body import ClientGone
-from .calls import Calls, refuse_fields, refuse_method
+from .calls import Calls, refuse_fields, refuse_method, will_stand
 from .skills import Skills
 
 WITHOUT_BODY = ("GET", "HEAD", "DELETE")
@@ -88,6 +88,7 @@ class Exposed(Calls):
         ref = route.ref if route is not None else next(iter(place.routes.values())).ref
         flow = self._desk.catalogue.flow(ref)
         options: dict[str, Any] = {}
+        arguments: Any = None
         try:
             refuse_method(asked.method, place.methods)
             assert route is not None
@@ -99,7 +100,7 @@ class Exposed(Calls):
             return
         else:
             answer = await self._desk.call(caller, ref, arguments, "rest", **asked.trace, **options)
-        await self._answered(scope, send, asked, flow, answer, dry_run=options.get("dry_run", False))
+        await self._answered(scope, send, asked, flow, answer, stands=will_stand(flow, arguments, options))
 
     def _place(self, scope: Scope) -> Place:
         """What is meant by an address. Of several that fit, the one with the most fixed words."""

@@ -35,6 +35,7 @@ FIRST = ("time", "level", "logger", "event")
 STACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
 _KIND = re.compile(r"^[\w.]+", re.MULTILINE)
+_SECRET_NAME = re.compile(r"(?i)(password|passwd|secret|token|api[_-]?key|authorization|cookie)$")
 _calls = logging.getLogger("engross.served")
 _Event = MutableMapping[str, Any]
 _Line = tuple[int, dict[str, Any]]
@@ -106,7 +107,7 @@ def configure_logs(level: str, stream: TextIO | None = None) -> None:
         raise Failed(codes.CONFIG_INVALID, {"setting": "log_level"}, data=data)
     global _write
     chosen = stream or sys.stderr
-    handler = logging.StreamHandler(chosen)
+    handler = _Handler(chosen)
     handler.setFormatter(_Lines(for_people=chosen.isatty()))
     _write = _write_records if chosen.isatty() else _straight_to(handler)
     root = logging.getLogger()
@@ -142,6 +143,13 @@ def _straight_to(handler: logging.StreamHandler[TextIO]) -> _Writing:
     return write
 
 
+class _Handler(logging.StreamHandler[TextIO]):
+    """What the standard one says where nobody takes a line holds all that was to be in it, as it was."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Nobody reads the log any more; calls go on."""
+
+
 class _Lines(ProcessorFormatter):
     """structlog's formatting of every record."""
 
@@ -155,6 +163,14 @@ class _Lines(ProcessorFormatter):
                 structlog.stdlib.ExtraAdder(),
             ],
         )
+
+    def format(self, record: logging.LogRecord) -> str:
+        """A line; of a record that cannot be made one, that there was one."""
+        try:
+            return super().format(record)
+        except Exception as failure:
+            told = f"a record that cannot be written down: {type(failure).__name__}"
+            return super().format(logging.LogRecord(record.name, record.levelno, "", 0, told, None, None))
 
 
 def _as_fields(_logger: object, _method: str, event: _Event) -> _Event:
@@ -172,8 +188,18 @@ def _as_fields(_logger: object, _method: str, event: _Event) -> _Event:
         event.update({"event": text.partition("\n")[0], **_place_of(failure[1])})
     elif STACK in text:
         event.update(_of_stack(text, event))
-    without_secrets: _Event = _each_text(redact, orjson.loads(_dumped(event)))
+    without_secrets: _Event = _each_text(redact, _unnamed(orjson.loads(_dumped(event))))
     return without_secrets
+
+
+def _unnamed(value: Any) -> Any:
+    """The same without the texts whose names say that they are secrets."""
+    if isinstance(value, dict):
+        return {
+            name: "***" if isinstance(one, str) and _SECRET_NAME.search(name) else _unnamed(one)
+            for name, one in value.items()
+        }
+    return [_unnamed(one) for one in value] if isinstance(value, list) else value
 
 
 def _place_of(failure: BaseException) -> dict[str, str]:
