@@ -2,7 +2,7 @@
 
 Over MCP the flow is that of the examples' last step that adds a book: it looks for the title, keeps a projection beside
 the rows, and thinks of a next step. Over REST it is a plain write, as that of the examples' second step: a fact that
-becomes a row (`bench/notes.py`). The former is measured beside it, without a promise.
+becomes a row (`bench/notes.py`). The former is measured beside it, against the same promise.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def over_http(data: Path) -> list[Claim]:
         Claim("MCP over HTTP: a committed write", rates["MCP write"] / mcp, "at least", 0.5, rates, "calls/s"),
         Claim("MCP over HTTP: a read", rates["MCP read"] / mcp, "at least", 0.75, rates, "calls/s"),
         Claim("REST: a committed write", plainest / rest, "at least", 0.3, rates, "calls/s"),
-        Claim("REST: that of the whole example", rates["REST write"] / rest, "at least", 0.0, rates, "calls/s"),
+        Claim("REST: that of the whole example", rates["REST write"] / rest, "at least", 0.3, rates, "calls/s"),
         Claim(
             "REST: beside a bare route with that write",
             plainest / rates["bare route"],
