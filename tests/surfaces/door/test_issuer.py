@@ -6,7 +6,8 @@ import asyncio
 import base64
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -18,6 +19,8 @@ from msgspec.structs import replace
 
 from engross.calls import Caller, Principal
 from engross.office.door import fetching, keyring
+from engross.office.door.keys import Keys
+from engross.pipeline import Workers
 from engross.replies import Coded, Failed, Invalid, codes, reply_of
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
@@ -345,6 +348,26 @@ def test_who_comes_after_a_long_silence_waits_for_the_keys_of_today(
     issuer.publish(jwk("RS256", private_key("RSA", 1), "second"))
     embedded.clock.pass_(seconds=keyring.LATE)
     assert outcome(office, token) == "AUTH_INVALID"
+
+
+class Prompt(Workers):
+    """Has everything done before the caller can look again, as a quick thread may."""
+
+    def submit(self, work: Callable[[], Any]) -> Future[Any]:
+        done: Future[Any] = Future()
+        done.set_result(work())
+        return done
+
+
+def test_keys_that_were_fetched_in_a_blink_do_not_make_the_old_ones_young(embedded: Offices) -> None:
+    published = [
+        Keys({"keys": [jwk("RS256", private_key("RSA", number), name)]}) for number, name in enumerate(["old", "new"])
+    ]
+    ring = keyring.Keyring(iter(published).__next__, Prompt(), embedded.clock)
+    assert asyncio.run(ring.find("old", "RS256")) is not None
+    embedded.clock.pass_(seconds=keyring.LATE)
+    assert asyncio.run(ring.find("old", "RS256")) is None
+    assert asyncio.run(ring.find("new", "RS256")) is not None
 
 
 def test_another_key_under_an_old_name_ends_what_the_old_one_signed(

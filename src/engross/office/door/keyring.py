@@ -49,23 +49,25 @@ class Keyring:
         self._workers = workers
         self._clock = clock
         self._lock = Lock()
-        self._keys = Keys({})
-        self._fetched_at: datetime | None = None
+        self._fetched: tuple[Keys, datetime | None] = Keys({}), None
         self._asked_at: datetime | None = None
         self._asking: Future[Any] | None = None
         self._away = False
 
     async def find(self, kid: str | None, algorithm: str) -> PyJWK | None:
         """The key; None when the issuer has no such key, E when it cannot be asked."""
-        key = self._keys.find(kid, algorithm)
-        if key is not None and self._within(FRESH, self._fetched_at):
+        keys, fetched_at = self._fetched
+        key = keys.find(kid, algorithm)
+        if key is not None and self._within(FRESH, fetched_at):
             return key
         asking = self._ask()
-        if key is not None and self._within(LATE, self._fetched_at):
+        # By the age of these keys: while we look, a thread may have put newer ones in their place.
+        if key is not None and self._within(LATE, fetched_at):
             return key
         answered = asking is None or await ended(asking, PATIENCE)
-        key = self._keys.find(kid, algorithm)
-        if key is not None and self._within(LONGEST, self._fetched_at):
+        keys, fetched_at = self._fetched
+        key = keys.find(kid, algorithm)
+        if key is not None and self._within(LONGEST, fetched_at):
             return key
         if self._away or not answered:
             raise _unavailable()
@@ -88,7 +90,7 @@ class Keyring:
 
     def _renew(self) -> None:
         try:
-            self._keys, self._fetched_at, self._away = self._fetch(), self._clock(), False
+            self._fetched, self._away = (self._fetch(), self._clock()), False
         except Away as away:
             self._away = True
             _log.warning("the issuer's keys cannot be fetched: %s", away)
