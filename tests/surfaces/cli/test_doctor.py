@@ -21,7 +21,7 @@ from tests.surfaces.cli.shell import COMMAND, Done, Shell, plain, run, spawn
 UNIT_SECONDS = 5.0
 CHECKS = [
     *("python", "sqlite", "environment", "data folder", "disk", "key", "policies", "capabilities", "store", "tables"),
-    *("facts", "seals", "clock", "tokens", "redis", "port"),
+    *("facts", "seals", "clock", "tokens", "redis", "otlp", "port"),
 ]
 
 
