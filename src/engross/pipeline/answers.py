@@ -19,7 +19,7 @@ from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from engross.calls import Context, days_after
-from engross.replies import Reply
+from engross.replies import REGISTRY, Reply
 
 from .flights import FlightKey
 
@@ -182,7 +182,8 @@ class RedisAnswers:
 def _remembered(text: bytes, now: str) -> Remembered | None:
     try:
         found = convert(orjson.loads(text), Remembered)
-        convert(orjson.loads(found.text), Told)
+        if convert(orjson.loads(found.text), Told).code not in REGISTRY:
+            return None
         if found.suggestions is not None:
             convert(orjson.loads(found.suggestions), list[Any])
         return found if found.is_fresh(now) else None
