@@ -61,7 +61,7 @@ def lead_or_replay(fittings: Fittings, context: Context, mark: str) -> Steps[Rep
             again = yield from _again(fittings, context, found)
             if again is not None:
                 return again
-            fittings.answers.drop(key)
+            fittings.answers.drop([key])
         landing = fittings.flights.begin(key)
         if landing is None:
             # Whoever landed since the look at the cache is found in the store.
@@ -192,7 +192,7 @@ def _again(fittings: Fittings, context: Context, found: Remembered) -> Steps[Rep
     }
     again = _told_again(answer, data)
     kept = found if since else replace(found, unchanged_in=state, again=again)
-    fittings.answers.put(flight_key(context), kept)
+    fittings.answers.put(flight_key(context), kept, context)
     return again
 
 
@@ -210,7 +210,7 @@ def remember_suggestions(fittings: Fittings, context: Context, suggestions: str)
     key = flight_key(context)
     found = fittings.answers.get(key, context)
     if found is not None:
-        fittings.answers.put(key, replace(found, suggestions=suggestions, again=None))
+        fittings.answers.put(key, replace(found, suggestions=suggestions, again=None), context)
 
 
 def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any] | None, str]:
