@@ -20,6 +20,7 @@ from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from engross.calls import Context, days_after, parse_instant
+from engross.redis_server import connections
 from engross.replies import REGISTRY, Reply
 
 from .flights import FlightKey
@@ -31,7 +32,6 @@ KEPT_HOURS = 24
 MOST_KEPT = 10_000
 # A Redis that fails is asked again after this long; until then no call waits for it.
 PAUSE_SECONDS = 10.0
-PATIENCE_SECONDS = 0.25
 DROPPED_AT_ONCE = 1000
 _log = logging.getLogger("engross.answers")
 
@@ -142,15 +142,8 @@ class RedisAnswers:
 
     def __init__(self, url: str, *, prefix: str) -> None:
         from redis import Redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
 
-        self._redis: Redis = Redis.from_url(
-            url.removeprefix("redis+"),  # so that a socket is named the same here and where calls are counted
-            socket_timeout=PATIENCE_SECONDS,
-            socket_connect_timeout=PATIENCE_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self._redis: Redis = Redis.from_pool(connections(url))
         self._prefix = prefix
         self._away_until = 0.0
 
