@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("pipeline/admit.py", frozenset({"MCP"})),
     ("pipeline/allow.py", frozenset({"EN"})),
     ("pipeline/govern.py", frozenset({"EN"})),
-    ("pipeline/remember.py", frozenset({"WA", "IDEMPOTENCY_KEY_REQUIRED", "OUTCOME_UNKNOWN"})),
+    ("pipeline/remember.py", frozenset({"WA", "IDEMPOTENCY_KEY_REQUIRED", "OUTCOME_UNKNOWN", "SYS_OK"})),
     ("pipeline/record.py", frozenset({"EN", "CT", "WA"})),
     ("pipeline/perform.py", frozenset({"EN", "CT", "WA"})),
     ("flows/*", frozenset({"MCP"})),

@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.bed.programs import Process, Unavailable, remove, temporary_folder, wheel_folder
 
 ATTEMPTS = 5
+SOCKET = "redis.sock"
 
 
 def server_program() -> Path:
@@ -46,6 +47,8 @@ class RedisServer:
                 "127.0.0.1",
                 "--port",
                 str(self.port),
+                "--unixsocket",
+                str(self.folder / SOCKET),
                 "--save",
                 "",
                 "--appendonly",
@@ -75,6 +78,11 @@ class RedisServer:
     def url(self) -> str:
         """The address that clients connect to."""
         return f"redis://127.0.0.1:{self.port}/0"
+
+    @property
+    def socket_url(self) -> str:
+        """The address by the server's socket."""
+        return f"redis+unix://{self.folder / SOCKET}"
 
     def forget_everything(self) -> None:
         """Empty the server, so that no test sees another's keys."""

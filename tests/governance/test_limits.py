@@ -200,7 +200,7 @@ class TestRedis:
             asked.append(clock.now)
             raise ConnectionError
 
-        monkeypatch.setattr(limits.storage, "storage_from_string", unreachable)
+        monkeypatch.setattr(limits.storage, "RedisStorage", unreachable)
         counting = Limits(knobs(), "redis://127.0.0.1:1/0", clock=clock)
         start = clock.now
         for pause in (0, PAUSE_SECONDS / 2, PAUSE_SECONDS / 2, 1):

@@ -5,16 +5,19 @@ from typing import Any
 
 import orjson
 import pytest
+from redis import Redis
 
 from engross.calls import PrincipalType
-from engross.ledger import digest
+from engross.ledger import Reader, digest
 from engross.ledger.verify import verify
+from engross.pipeline import answers
 from engross.replies import Reply
 from engross.store import Reading
 from engross.surfaces.client import Client
 from tests.bed.offices import Offices
 from tests.office.desk import approve, facts, proposal_of, reject, show, titles
 from tests.office.notes import Bench
+from tests.pipeline.board import Conduct, board
 
 SECRET = "Zanzibar"
 
@@ -113,6 +116,129 @@ def test_an_erased_answer_is_replayed_to_nobody_whoever_remembers_it(offices: Of
         assert client.call("shelf.change-book", change).message_key == "PAYLOAD_ERASED"
     missing = agent.proposals.get_proposal(proposal_id=proposal_of(proposed))
     assert missing.message_key == "PROPOSAL_NOT_FOUND"
+
+
+# --- the adapter cache -----------------------------------------------------------------------------------------------
+
+
+def in_redis(url: str) -> list[bytes]:
+    """The names of what Redis holds of the secret."""
+    with Redis.from_url(url) as redis:
+        return [name for name in redis.scan_iter() if SECRET.encode() in (redis.get(name) or b"")]
+
+
+def in_memory(client: Client) -> list[str]:
+    """The keys of what the office's own process holds of the secret."""
+    cache = client.office._fittings.answers
+    assert isinstance(cache, answers.MemoryAnswers)
+    return [key for (_, _, key), remembered in cache._kept.items() if SECRET in remembered.text]
+
+
+@pytest.mark.requirement("GOV-03", "ARCH-33")
+@pytest.mark.parametrize("cache", ["memory", "redis"])
+@pytest.mark.parametrize("way", ["erase", "approve"])
+def test_nothing_of_an_erased_subject_stays_in_the_cache(
+    offices: Offices, redis_url: str, cache: str, way: str
+) -> None:
+    curator = offices.open(redis=redis_url if cache == "redis" else None)
+    agent = curator.as_("scout", "agent", ["agent"])
+    book = told_everywhere(curator, agent)
+    kept = curator.shelf.add_book(title="Emma", client_request_id="add-emma-1")
+    assert len(in_redis(redis_url) if cache == "redis" else in_memory(curator)) > 5
+    if way == "erase":
+        assert erase(curator, book).message_key == "ERASED"
+    else:
+        proposal = proposal_of(agent.call("record.erase", {"aggregate": "shelf", "subject": book}))
+        assert approve(curator, proposal).message_key == "PROPOSAL_COMMITTED"
+    assert (in_redis(redis_url) if cache == "redis" else in_memory(curator)) == []
+    again = curator.shelf.add_book(title="Emma", client_request_id="add-emma-1")
+    assert again.data["book"] == kept.data["book"]
+
+
+@pytest.mark.requirement("GOV-03")
+def test_an_erasure_that_does_not_come_about_drops_nothing_from_the_cache(curator: Client, agent: Client) -> None:
+    book = told_everywhere(curator, agent)
+    held = in_memory(curator)
+    arguments = {"aggregate": "shelf", "subject": book}
+    assert curator.call("record.erase", arguments, dry_run=True).ok
+    assert curator.call("record.erase", arguments).message_key == "CONFIRMATION_REQUIRED"
+    assert agent.call("record.erase", arguments).message_key == "PROPOSAL_RECORDED"
+    assert in_memory(curator) == held != []
+
+
+@pytest.mark.requirement("GOV-03", "ARCH-33")
+def test_another_process_drops_what_was_erased_when_it_tidies(offices: Offices) -> None:
+    curator, elsewhere = offices.open(), offices.open()
+    arguments = {"title": SECRET, "client_request_id": "add-secret"}
+    book = curator.call("shelf.add-book", arguments).data["book"]["id"]
+    assert elsewhere.call("shelf.add-book", arguments).data["idempotent_replay"] is True
+    assert elsewhere.shelf.add_book(title=f"{SECRET} of somebody else", client_request_id="add-another").ok
+    erase(curator, book)
+    assert sorted(in_memory(elsewhere)) == ["add-another", "add-secret"]
+    elsewhere.office.tidy()
+    assert in_memory(elsewhere) == ["add-another"]
+
+
+@pytest.mark.requirement("GOV-03", "ARCH-33")
+def test_what_redis_did_not_drop_it_drops_when_an_office_tidies(
+    offices: Offices, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "PAUSE_SECONDS", 0.0)
+    curator = offices.open(redis=redis_url)
+    book = curator.shelf.add_book(title=SECRET, client_request_id="add-secret").data["book"]["id"]
+    (name,) = in_redis(redis_url)
+    with Redis.from_url(redis_url) as redis:
+        redis.config_set("min-replicas-to-write", 1)
+        try:
+            assert erase(curator, book).message_key == "ERASED"
+            assert in_redis(redis_url) == [name]
+        finally:
+            redis.config_set("min-replicas-to-write", 0)
+        held = redis.get(name)
+        curator.office.tidy()
+        assert in_redis(redis_url) == []
+        # So does what somebody was about to put there while it was erased.
+        redis.set(name, held)
+        offices.clock.pass_(hours=23, minutes=59)
+        curator.office.tidy()
+        assert in_redis(redis_url) == []
+
+
+@pytest.mark.requirement("GOV-03", "ARCH-33")
+def test_no_answer_is_in_the_cache_for_longer_than_a_day_after_the_first_call(offices: Offices, redis_url: str) -> None:
+    shared, alone = offices.open(redis=redis_url), offices.open()
+    arguments = {"title": SECRET, "client_request_id": "add-secret"}
+    for client in (shared, alone):
+        client.call("shelf.add-book", arguments)
+    offices.clock.pass_(hours=23)
+    for client in (shared, alone):
+        assert client.call("shelf.add-book", arguments).data["idempotent_replay"] is True
+        client.office.tidy()
+    (name,) = in_redis(redis_url)
+    with Redis.from_url(redis_url) as redis:
+        assert 3000 < redis.ttl(name) <= 3600
+        redis.delete(name)
+    assert in_memory(alone) == ["add-secret"]
+    offices.clock.pass_(hours=1)
+    for client in (shared, alone):
+        assert client.call("shelf.add-book", arguments).data["idempotent_replay"] is True
+    assert in_redis(redis_url) == []
+    alone.office.tidy()
+    assert in_memory(alone) == []
+
+
+@pytest.mark.requirement("GOV-03", "ARCH-33")
+def test_a_suggestion_that_tells_of_others_is_not_in_the_cache(offices: Offices, redis_url: str) -> None:
+    def tell(reader: Reader) -> list[str]:
+        return [row["text"] for row in reader.rows("SELECT text FROM notes WHERE tenant = :tenant")]
+
+    curator = offices.open(board(Conduct(suggest=tell)), redis=redis_url)
+    assert SECRET in str(curator.board.pin_note(text=SECRET).data["suggestions"])
+    second = curator.board.pin_note(text="a", client_request_id="pin-another")
+    assert SECRET in str(second.data["suggestions"])
+    assert in_redis(redis_url) == []
+    again = curator.board.pin_note(text="a", client_request_id="pin-another")
+    assert (again.data["idempotent_replay"], again.data["suggestions"]) == (True, second.data["suggestions"])
 
 
 def test_nothing_of_an_erased_subject_stays_in_the_files_of_a_closed_office(tmp_path: Path) -> None:

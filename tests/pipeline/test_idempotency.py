@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 import orjson
 import pytest
+from redis import Redis
 from typing_extensions import TypedDict
 
 from engross.calls import instant, instant_after
@@ -1018,8 +1019,6 @@ def test_an_office_that_was_restored_does_not_replay_from_redis_what_it_never_ha
 def test_an_answer_in_redis_does_not_count_once_its_key_stands_for_another_call(
     offices: Offices, redis_url: str
 ) -> None:
-    from redis import Redis
-
     curator = offices.open(board(), redis=redis_url)
     curator.board.pin_note(text="a", client_request_id=KEY)
     with Redis.from_url(redis_url) as redis:
@@ -1039,8 +1038,6 @@ def test_an_answer_in_redis_does_not_count_once_its_key_stands_for_another_call(
 
 @pytest.mark.requirement("ARCH-33")
 def test_an_answer_that_redis_cannot_drop_keeps_nobody_waiting(offices: Offices, own_redis: RedisServer) -> None:
-    from redis import Redis
-
     clients = [offices.open(board(), redis=own_redis.url) for _ in range(2)] * 4
     clients[0].board.pin_note(text="a", client_request_id=KEY)
     change(clients[0], "DELETE FROM keys WHERE tenant = :tenant")
@@ -1077,8 +1074,6 @@ def test_a_redis_that_stops_changes_no_outcome(offices: Offices, own_redis: Redi
 
 @pytest.mark.requirement("ARCH-33")
 def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str) -> None:
-    from redis import Redis
-
     curator = offices.open(redis=redis_url)
     first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
     with Redis.from_url(redis_url) as redis:
@@ -1088,6 +1083,7 @@ def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str) 
             ("created_at", value) for value in (17, "then", "9999-12-31T23:59:59.000000Z")
         ]
         damaged += [("text", value) for value in (17, "", "{", "{}", "5", kept["text"].replace('"data"', '"date"'))]
+        damaged += [("text", kept["text"].replace(first.code, "EN-WRITE-S-998"))]
         damaged += [("suggestions", value) for value in (17, "", "{", "{}", "5")]
         damaged += [("position", "17"), ("again", {})]
         spoiled = [orjson.dumps({**kept, field: value}) for field, value in damaged]
@@ -1095,6 +1091,28 @@ def test_nonsense_in_redis_changes_no_outcome(offices: Offices, redis_url: str) 
             redis.set(name, nonsense)
             again = curator.shelf.add_book(title="Dune", client_request_id=KEY)
             assert_replays(again, first, at=moment(offices))
+
+
+@pytest.mark.requirement("ARCH-32", "ARCH-33")
+@pytest.mark.parametrize("cache", ["memory", "redis"])
+def test_what_another_release_did_with_a_code_of_its_own_is_not_done_again(
+    offices: Offices, cache: str, redis_url: str
+) -> None:
+    curator = offices.open(redis=redis_url if cache == "redis" else None)
+    first = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+    curator.close()
+    with Redis.from_url(redis_url) as redis:
+        for name in redis.scan_iter():
+            redis.set(name, redis.get(name).replace(first.code.encode(), b"EN-WRITE-S-998"))
+    curator = offices.open(redis=redis_url if cache == "redis" else None)
+    change(
+        curator, f"UPDATE keys SET answer = replace(answer, '{first.code}', 'EN-WRITE-S-998') WHERE tenant = :tenant"
+    )
+    for _ in range(2):
+        again = curator.shelf.add_book(title="Dune", client_request_id=KEY)
+        assert (again.message_key, again.data["original_code"]) == ("SYS_OK", "EN-WRITE-S-998")
+        assert is_replay(again)
+        assert again.data["book"] == first.data["book"]
 
 
 @pytest.mark.requirement("ARCH-33")

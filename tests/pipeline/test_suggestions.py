@@ -1,4 +1,4 @@
-"""Next steps: thought of when the outcome is certain, on whichever thread that takes, and told to a retry as well."""
+"""Next steps: thought of when the outcome is certain, on whichever thread that takes, and for a retry as well."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SELECT max(n) AS n FROM numbers
 """
 """More steps than a reader takes before it looks at its time twice, and over in a moment all the same."""
 
-Suggester = Callable[[Reader, Mapping[str, Any]], list[Any]]
+Suggester = Callable[..., list[Any]]
 
 
 def suggesting(suggester: Suggester, **how: bool) -> Aggregate:
@@ -41,19 +41,30 @@ def painted(curator: Client, **more: Any) -> Reply:
     return answer
 
 
-@pytest.mark.parametrize("inline", [False, True])
-def test_a_retry_is_told_what_was_suggested_at_first(offices: Offices, inline: bool) -> None:
+def test_a_retry_is_told_what_the_first_answer_suggested(offices: Offices) -> None:
     thought: list[Mapping[str, Any]] = []
 
-    def think(reader: Reader, answer: Mapping[str, Any]) -> list[str]:
+    def think(answer: Mapping[str, Any]) -> list[str]:
         thought.append(answer)
         return [f"Paint {answer['note']['id']} once more — thought of {len(thought)} times."]
 
-    curator = offices.open(suggesting(think, inline=inline))
+    curator = offices.open(suggesting(think, alone=True))
     first, again, third = (painted(curator) for _ in range(3))
     assert "1 times" in first.data["suggestions"][0]
     assert first.data["suggestions"] == again.data["suggestions"] == third.data["suggestions"]
     assert third.data["idempotent_replay"]
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_what_a_look_at_the_store_suggests_is_looked_up_anew_for_a_retry(offices: Offices, inline: bool) -> None:
+    def think(reader: Reader, answer: Mapping[str, Any]) -> list[str]:
+        return [row["text"] for row in reader.rows("SELECT text FROM notes WHERE tenant = :tenant ORDER BY text")]
+
+    curator = offices.open(suggesting(think, inline=inline))
+    assert painted(curator).data["suggestions"] == ["a"]
+    curator.board.pin_note(text="b")
+    again = painted(curator)
+    assert (again.data["idempotent_replay"], again.data["suggestions"]) == (True, ["a", "b"])
 
 
 def test_a_look_by_key_is_made_in_place_where_the_store_is_in_this_process(offices: Offices, store_kind: str) -> None:

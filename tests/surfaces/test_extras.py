@@ -99,8 +99,3 @@ def test_the_doctor_names_the_extra(tmp_path: Path, without: Callable[[str], Non
     found = {one["check"]: one for one in done.json["checks"]}
     assert (done.code, found[check]["status"]) == (1, "fail")
     assert f"`{extra}`" in found[check]["advice"]
-
-
-def test_a_redis_behind_a_socket_that_is_not_there_hinders_nobody(tmp_path: Path) -> None:
-    with connect(tmp_path / "office", redis=f"redis+unix://{tmp_path}/none.sock") as office:
-        assert office.record.who_am_i().ok

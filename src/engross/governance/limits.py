@@ -11,6 +11,7 @@ from time import time
 from typing import TYPE_CHECKING, Any
 
 from engross.calls import Context
+from engross.redis_server import connections
 from engross.replies import Denied, Failed, codes
 
 from .knobs import Knobs
@@ -22,9 +23,8 @@ if TYPE_CHECKING:
 
     from engross.flows import Flow
 
-# A Redis that went away is asked again after this long, and a call waits for it no longer than that.
+# A Redis that went away is asked again after this long.
 PAUSE_SECONDS = 30.0
-PATIENCE_SECONDS = 0.25
 
 log = logging.getLogger("engross.limits")
 
@@ -136,13 +136,6 @@ def _memory() -> Any:
 
 
 def _redis(url: str) -> Any:
-    from limits.storage import storage_from_string
-    from redis.backoff import NoBackoff
-    from redis.retry import Retry
+    from limits.storage import RedisStorage
 
-    options: dict[str, Any] = {
-        "socket_timeout": PATIENCE_SECONDS,
-        "socket_connect_timeout": PATIENCE_SECONDS,
-        "retry": Retry(NoBackoff(), 0),
-    }
-    return storage_from_string(url, **options)
+    return RedisStorage("redis://", connection_pool=connections(url))

@@ -15,12 +15,14 @@ from .unit import Reader, Unit
 
 def erase_subject(unit: Unit, aggregate: str, subject: str, follows: int) -> int:
     """Erase one subject; the answer is how many payloads went."""
-    unit.transaction.execute(
+    forgotten = unit.transaction.rows(
         "UPDATE keys SET answer = NULL, fingerprint = '', state = 'erased'"
         " WHERE tenant = :tenant AND answer IS NOT NULL AND (answer LIKE :mentioned ESCAPE '~' OR position IN ("
-        " SELECT position FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject))",
+        " SELECT position FROM facts WHERE tenant = :tenant AND aggregate = :aggregate AND subject = :subject))"
+        " RETURNING operation, key",
         {"aggregate": aggregate, "subject": subject, "mentioned": _mentioned(subject)},
     )
+    unit.forgotten.extend((row["operation"], row["key"]) for row in forgotten)
     gone = unit.transaction.execute(
         "UPDATE facts SET payload = NULL, salt = NULL WHERE tenant = :tenant AND aggregate = :aggregate"
         " AND subject = :subject AND payload IS NOT NULL AND type <> :erased",

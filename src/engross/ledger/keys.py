@@ -112,6 +112,13 @@ def key_row(
     }
 
 
+def erased_keys(reading: Reading, since: str) -> list[tuple[str, str]]:
+    """The operations and keys of the calls since then whose answers were erased."""
+    # An index has these rows and no others: the literal is how both engines know that it is enough.
+    sql = "SELECT operation, key FROM keys WHERE tenant = :tenant AND state = 'erased' AND created_at > :since"
+    return [(row["operation"], row["key"]) for row in reading.rows(sql, {"since": since})]
+
+
 def are_keys_past(reading: Reading, now: str) -> bool:
     """Whether there is anything to purge."""
     sql = f"SELECT 1 AS found FROM keys WHERE tenant = :tenant AND {PAST} LIMIT 1"

@@ -65,6 +65,8 @@ CREATE TABLE keys (
 CREATE INDEX keys_expiring ON keys (tenant, expires_at);
 """
 
+ERASED_KEYS = "CREATE INDEX keys_erased ON keys (tenant, created_at) WHERE state = 'erased'"
+
 
 def _by_arrival(table: str, definition: str) -> str:
     """SQLite's table anew, with its rows in the order in which they came instead of the order of their keys.
@@ -96,5 +98,6 @@ LEDGER_ROOM = room(
         ("receipts and seals", RECEIPTS),
         ("keys", KEYS),
         ("facts, receipts and keys as they came", BY_ARRIVAL),
+        ("erased keys", ERASED_KEYS),
     ],
 )

@@ -96,7 +96,7 @@ class Unit(Reader):
 
     __slots__ = (
         *("_book", "_ids", "_lasting", "_root", "_state"),
-        *("bulk", "flaws", "publications", "transaction", "written"),
+        *("bulk", "flaws", "forgotten", "publications", "transaction", "written"),
     )
 
     def __init__(self, transaction: Transaction, context: Context, book: FactBook) -> None:
@@ -107,6 +107,7 @@ class Unit(Reader):
         self.written: list[Written] = []
         self.bulk = Bulk()
         self.publications: list[Publication] = []
+        self.forgotten: list[tuple[str, str]] = []
         self._book = book
         self._root = context.message_id
         self._lasting: list[Callable[[], None]] = []
@@ -210,6 +211,7 @@ class Unit(Reader):
         other.written = self.written
         other.bulk = self.bulk
         other.publications = self.publications
+        other.forgotten = self.forgotten
         other._root = self._root
         other.flaws = self.flaws
         return other
@@ -220,6 +222,7 @@ class Unit(Reader):
         self.written.clear()
         self.bulk.clear()
         self.publications.clear()
+        self.forgotten.clear()
         self._ids = 0
         for step in self._lasting:
             step()

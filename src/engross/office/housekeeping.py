@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from engross.calls import Context, present
-from engross.ledger import OfficeKey, Seal, are_keys_past, has_unsealed, purge_keys, seal_receipts
-from engross.pipeline import Fittings, drive, take_up_errands
+from engross.ledger import OfficeKey, Seal, are_keys_past, erased_keys, has_unsealed, purge_keys, seal_receipts
+from engross.pipeline import Fittings, drive, fresh_since, take_up_errands
 from engross.replies import Failed
 from engross.store import (
     Arrivals,
@@ -85,6 +85,7 @@ class Housekeeping:
 
     def tidy(self, tenants: Iterable[str]) -> None:
         """Drop what is past its time, and do what was left undone."""
+        self._drop_stale_answers()
         for tenant in tenants:
             self._tidy(tenant)
 
@@ -97,6 +98,7 @@ class Housekeeping:
             all_seen = self._after_commits(all_seen)
             count += 1
             if count % TIDY_EVERY == 1:
+                self._drop_stale_answers()
                 self._for_all(self._tidy)
 
     def _after_commits(self, all_seen: bool) -> bool:
@@ -119,6 +121,7 @@ class Housekeeping:
         return seal_receipts(transaction, self._key, present(self._fittings.clock), self._restored)
 
     def _tidy(self, tenant: str) -> None:
+        self._drop_erased_answers(tenant)
         self._purge(tenant)
         self._expire(tenant)
         self._publish(tenant)
@@ -127,6 +130,16 @@ class Housekeeping:
         self._drop_abandoned(tenant)
         deadline = time.monotonic() + self._fittings.call_seconds
         drive(take_up_errands(self._fittings, replace(self._acting_for(tenant), deadline=deadline)))
+
+    def _drop_stale_answers(self) -> None:
+        self._fittings.answers.drop_stale(present(self._fittings.clock))
+
+    def _drop_erased_answers(self, tenant: str) -> None:
+        """Whoever erased has dropped them, unless it was another process, Redis was away, or one was just being put."""
+        since = fresh_since(present(self._fittings.clock))
+        erased = self._fittings.store.read(tenant, lambda reading: erased_keys(reading, since))
+        if erased:
+            self._fittings.answers.drop([(tenant, *key) for key in erased])
 
     def _purge(self, tenant: str) -> None:
         store, now = self._fittings.store, present(self._fittings.clock)

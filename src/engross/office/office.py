@@ -38,6 +38,7 @@ from engross.pipeline import (
     walk,
 )
 from engross.plainfile import only_plain, stands_at
+from engross.redis_server import connections
 from engross.replies import Denied, Failed, Invalid, Reply, Trace, codes, configure_crash_log
 from engross.store import (
     STORE_ROOM,
@@ -97,7 +98,7 @@ class Office:
         self.takes_up_documents = False
         """May what is offered change while the office is open?"""
         # A setting that does not fit is refused before anything is made.
-        _refuse_without_libraries(settings)
+        _refuse_what_cannot_be_used(settings)
         trust = Trust.of(settings)
         knobs = read_knobs(settings)
         given = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
@@ -344,18 +345,18 @@ def migrations(aggregates: Sequence[Aggregate]) -> list[Migration]:
     return steps
 
 
-def _refuse_without_libraries(settings: Settings) -> None:
+def _refuse_what_cannot_be_used(settings: Settings) -> None:
     if settings.store:
         require("postgres", setting="store")
-    if settings.redis:
-        require("redis", setting="redis")
+    if settings.redis is not None:
+        connections(settings.redis)
 
 
 def _answers(settings: Settings, key: OfficeKey) -> Answers:
     """The adapter cache. Offices that share a Redis server, but not a key, do not share answers."""
     return (
         RedisAnswers(settings.redis, prefix=f"engross:{key.secret('answers').hex()[:16]}:")
-        if settings.redis
+        if settings.redis is not None
         else MemoryAnswers()
     )
 

@@ -28,9 +28,6 @@ WHERE_ROWS_GO = (
     "Give it as postgresql://user:password@host:5432/database. "
     "Without the setting, the rows are in the data folder; the setting data names another one."
 )
-REDIS_SCHEMES = ("redis://", "rediss://", "redis+unix://")
-NO_REDIS = "it is not the address of a Redis server"
-HOW_REDIS_IS_NAMED = "Give it as redis://host:6379/0, with rediss:// for TLS, or as redis+unix:///path/to/redis.sock."
 FILES = "tuple[Path, ...]"
 """A setting that names several files. In the environment they are separated as in PATH."""
 _OF_A_SERVICE = r"ENGROSS(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
@@ -162,8 +159,6 @@ class Settings:
         if "store" in found and not is_postgres(found["store"]):
             # What was given is not told: it may hold a password.
             raise _invalid("store", problem=NO_DATABASE, hint=WHERE_ROWS_GO)
-        if "redis" in found and not found["redis"].startswith(REDIS_SCHEMES):
-            raise _invalid("redis", problem=NO_REDIS, hint=HOW_REDIS_IS_NAMED)
         return cls(**found)
 
     @property

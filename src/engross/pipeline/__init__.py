@@ -1,7 +1,7 @@
 """The path of a call, one module per stage."""
 
 from .afterwards import take_up_errands
-from .answers import Answers, MemoryAnswers, RedisAnswers
+from .answers import Answers, MemoryAnswers, RedisAnswers, fresh_since
 from .fittings import Fittings
 from .flights import Flights
 from .path import walk
@@ -31,6 +31,7 @@ __all__ = [
     "adrive",
     "author_context",
     "drive",
+    "fresh_since",
     "moved_since",
     "perform",
     "prepare",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import OrderedDict
+from collections.abc import Iterable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,8 +19,9 @@ import orjson
 from msgspec import Struct, convert
 from msgspec.structs import asdict
 
-from engross.calls import Context, days_after
-from engross.replies import Reply
+from engross.calls import Context, days_after, parse_instant
+from engross.redis_server import connections
+from engross.replies import REGISTRY, Reply
 
 from .flights import FlightKey
 
@@ -30,7 +32,7 @@ KEPT_HOURS = 24
 MOST_KEPT = 10_000
 # A Redis that fails is asked again after this long; until then no call waits for it.
 PAUSE_SECONDS = 10.0
-PATIENCE_SECONDS = 0.25
+DROPPED_AT_ONCE = 1000
 _log = logging.getLogger("engross.answers")
 
 
@@ -57,7 +59,7 @@ class Remembered(Struct, frozen=True, gc=False):
     again: Reply | None = None
     """The reply to a retry in that state, in the process that made it."""
     suggestions: str | None = None
-    """What was suggested when the answer was given, which its row does not keep; as JSON."""
+    """What the answer by itself suggested when it was given, which its row does not keep; as JSON."""
 
     @property
     def answer(self) -> dict[str, Any]:
@@ -72,17 +74,25 @@ class Remembered(Struct, frozen=True, gc=False):
         return now < days_after(self.created_at, KEPT_HOURS // 24)
 
 
+def fresh_since(now: str) -> str:
+    """What is as old as this, or older, no cache answers with."""
+    return days_after(now, -KEPT_HOURS // 24)
+
+
 class Answers(Protocol):
     """Answers by key, for a day, perhaps."""
 
     def get(self, key: FlightKey, context: Context) -> Remembered | None:
         """What is remembered under a key."""
 
-    def put(self, key: FlightKey, remembered: Remembered) -> None:
+    def put(self, key: FlightKey, remembered: Remembered, context: Context) -> None:
         """Remember an answer."""
 
-    def drop(self, key: FlightKey) -> None:
-        """Forget an answer."""
+    def drop(self, keys: Iterable[FlightKey]) -> None:
+        """Forget answers."""
+
+    def drop_stale(self, now: str) -> None:
+        """Forget whatever is not answered with any more."""
 
     def close(self) -> None:
         """Let go."""
@@ -101,7 +111,7 @@ class MemoryAnswers:
         found = self._kept.get(key)
         return found if found and found.is_fresh(context.occurred_at) else None
 
-    def put(self, key: FlightKey, remembered: Remembered) -> None:
+    def put(self, key: FlightKey, remembered: Remembered, context: Context) -> None:
         """Remember an answer."""
         with self._lock:
             self._kept[key] = remembered
@@ -109,10 +119,18 @@ class MemoryAnswers:
             if len(self._kept) > self._most:
                 self._kept.popitem(last=False)
 
-    def drop(self, key: FlightKey) -> None:
-        """Forget an answer."""
+    def drop(self, keys: Iterable[FlightKey]) -> None:
+        """Forget answers."""
         with self._lock:
-            self._kept.pop(key, None)
+            for key in keys:
+                self._kept.pop(key, None)
+
+    def drop_stale(self, now: str) -> None:
+        """Forget whatever is not answered with any more."""
+        eldest = fresh_since(now)
+        with self._lock:
+            for key in [key for key, kept in self._kept.items() if kept.created_at <= eldest]:
+                del self._kept[key]
 
     def close(self) -> None:
         """Let go."""
@@ -124,15 +142,8 @@ class RedisAnswers:
 
     def __init__(self, url: str, *, prefix: str) -> None:
         from redis import Redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
 
-        self._redis: Redis = Redis.from_url(
-            url.removeprefix("redis+"),  # so that a socket is named the same here and where calls are counted
-            socket_timeout=PATIENCE_SECONDS,
-            socket_connect_timeout=PATIENCE_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
+        self._redis: Redis = Redis.from_pool(connections(url))
         self._prefix = prefix
         self._away_until = 0.0
 
@@ -147,25 +158,31 @@ class RedisAnswers:
             return None
         return _remembered(text, context.occurred_at) if text else None
 
-    def put(self, key: FlightKey, remembered: Remembered) -> None:
+    def put(self, key: FlightKey, remembered: Remembered, context: Context) -> None:
         """Remember an answer."""
-        if time.monotonic() < self._away_until:
+        left = _seconds_left(remembered, context.occurred_at)
+        if left < 1 or time.monotonic() < self._away_until:
             return
         # A state is that of one store: another one, restored from a backup of it, can come to the same.
         text = orjson.dumps({**asdict(remembered), "unchanged_in": None, "again": None})
         try:
-            self._redis.set(self._name(key), text, ex=KEPT_HOURS * 3600)
+            self._redis.set(self._name(key), text, ex=left)
         except Exception as error:
             self._pause(error)
 
-    def drop(self, key: FlightKey) -> None:
-        """Forget an answer."""
+    def drop(self, keys: Iterable[FlightKey]) -> None:
+        """Forget answers."""
+        names = [self._name(key) for key in keys]
         if time.monotonic() < self._away_until:
             return
         try:
-            self._redis.delete(self._name(key))
+            for start in range(0, len(names), DROPPED_AT_ONCE):
+                self._redis.delete(*names[start : start + DROPPED_AT_ONCE])
         except Exception as error:
             self._pause(error)
+
+    def drop_stale(self, now: str) -> None:
+        """Redis does that by itself."""
 
     def close(self) -> None:
         """Let go."""
@@ -179,10 +196,17 @@ class RedisAnswers:
         _log.warning("the answer cache cannot be used: %s", type(error).__name__)
 
 
+def _seconds_left(remembered: Remembered, now: str) -> int:
+    """How long an answer may still be kept, however often it is put there."""
+    age = parse_instant(now) - parse_instant(remembered.created_at)
+    return KEPT_HOURS * 3600 - max(0, int(age.total_seconds()))
+
+
 def _remembered(text: bytes, now: str) -> Remembered | None:
     try:
         found = convert(orjson.loads(text), Remembered)
-        convert(orjson.loads(found.text), Told)
+        if convert(orjson.loads(found.text), Told).code not in REGISTRY:
+            return None
         if found.suggestions is not None:
             convert(orjson.loads(found.suggestions), list[Any])
         return found if found.is_fresh(now) else None

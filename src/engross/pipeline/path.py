@@ -118,7 +118,8 @@ def _suggest(fittings: Fittings, context: Context, flow: Flow, answer: Reply) ->
             more = extended(freeze(data), suggestions=found)
         else:
             more, _ = bearable({**data, "suggestions": found}, fittings.most_reply_bytes)
-        if context.client_request_id is not None and not context.dry_run:
+        # What came of a look at the store may tell of others than the answer does: their erasure would not find it.
+        if flow.suggests_alone and context.client_request_id is not None and not context.dry_run:
             remember_suggestions(fittings, context, text.decode())
         return reply(answer.code, answer.params, more)
     except CRASHES as error:

@@ -49,6 +49,8 @@ class Recorded(Struct, frozen=True, gc=False):
     remembered: Remembered | None = None
     publishes: tuple[str, ...] = ()
     errands: tuple[Errand, ...] = ()
+    forgotten: tuple[tuple[str, str], ...] = ()
+    """The operations and keys of calls whose answers went with what they showed."""
 
     @property
     def kept(self) -> bool:
@@ -62,8 +64,10 @@ def take_note(fittings: Fittings, context: Context, recorded: Recorded) -> None:
         fittings.entered.add(context.tenant)
         fittings.unsealed.add(context.tenant)
         fittings.stir(context.tenant)
+    if recorded.forgotten:
+        fittings.answers.drop([(context.tenant, *key) for key in recorded.forgotten])
     if recorded.remembered is not None:
-        fittings.answers.put(flight_key(context), recorded.remembered)
+        fittings.answers.put(flight_key(context), recorded.remembered, context)
 
 
 def record_commit(
@@ -178,7 +182,8 @@ def _write(
         promise_errand(unit, errand, decision)
     write_commit(unit, receipt, key, fittings.entered)
     published = tuple([publication.id for publication in unit.publications])
-    return Recorded(reply(code, params, frozen), decision, remembered, published, answer.errands)
+    outcome = reply(code, params, frozen)
+    return Recorded(outcome, decision, remembered, published, answer.errands, tuple(unit.forgotten))
 
 
 def bearable(data: dict[str, Any], limit: int) -> tuple[FrozenDict, bytes]:

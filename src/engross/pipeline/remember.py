@@ -23,7 +23,7 @@ from engross.calls import Context, parse_instant
 from engross.flows import Flow
 from engross.governance import find_proposal
 from engross.ledger import Reader, StoredKey, Unit, clear_key, find_key, fingerprint, read_key
-from engross.replies import Failed, Invalid, Reply, codes, reply
+from engross.replies import Failed, Invalid, Reply, UnknownCode, codes, reply
 from engross.store import Reading, RequeueError, states_of_effects
 
 from .answers import Remembered
@@ -61,7 +61,7 @@ def lead_or_replay(fittings: Fittings, context: Context, mark: str) -> Steps[Rep
             again = yield from _again(fittings, context, found)
             if again is not None:
                 return again
-            fittings.answers.drop(key)
+            fittings.answers.drop([key])
         landing = fittings.flights.begin(key)
         if landing is None:
             # Whoever landed since the look at the cache is found in the store.
@@ -190,10 +190,19 @@ def _again(fittings: Fittings, context: Context, found: Remembered) -> Steps[Rep
         "original_request_time": found.created_at,
         "original_trace_id": answer["trace_id"],
     }
-    again = reply(answer["code"], answer["params"], data)
+    again = _told_again(answer, data)
     kept = found if since else replace(found, unchanged_in=state, again=again)
-    fittings.answers.put(flight_key(context), kept)
+    fittings.answers.put(flight_key(context), kept, context)
     return again
+
+
+def _told_again(answer: Mapping[str, Any], data: dict[str, Any]) -> Reply:
+    """The first answer's own code; where another release gave one that is not known here, that it was done."""
+    try:
+        return reply(answer["code"], answer["params"], data)
+    except UnknownCode:
+        # Only successes are remembered.
+        return reply(codes.SYS_OK, data={**data, "original_code": answer["code"]})
 
 
 def remember_suggestions(fittings: Fittings, context: Context, suggestions: str) -> None:
@@ -201,7 +210,7 @@ def remember_suggestions(fittings: Fittings, context: Context, suggestions: str)
     key = flight_key(context)
     found = fittings.answers.get(key, context)
     if found is not None:
-        fittings.answers.put(key, replace(found, suggestions=suggestions, again=None))
+        fittings.answers.put(key, replace(found, suggestions=suggestions, again=None), context)
 
 
 def _since(reading: Reading, context: Context, found: Remembered) -> tuple[dict[str, Any] | None, str]:
