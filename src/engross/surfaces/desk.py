@@ -9,7 +9,7 @@ from engross.calls import Caller, Surface
 from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, shortened
 from engross.office import Office, Request
 from engross.office.toolsets import HIDDEN, hidden_in, refuse_unknown_toolsets
-from engross.replies import Coded, Reply, Trace, log_end, record_crash, reply_of
+from engross.replies import Coded, Denied, Reply, Trace, log_end, record_crash, reply_of
 
 from .watching import Daybook
 
@@ -112,8 +112,14 @@ class Desk:
         return answer
 
     def refuse(self, caller: Caller, flow: str, surface: Surface, refusal: Coded, **options: Any) -> Reply:
-        """Answer a call that cannot even be read. Options are those of `Request`."""
+        """Answer a call that cannot even be read; it counts like any other. Options are those of `Request`."""
         request = Request(flow, None, caller.tenant, caller.principal, surface=surface, **options)
+        known = self.catalogue.at_hand(flow, self.hidden) if request.is_counted else None
+        try:
+            if known is not None:
+                self.office.count_call(caller, known, surface)
+        except Denied as late:
+            refusal = late
         answer = reply_of(refusal).traced(Trace.from_headers(request.traceparent, request.tracestate), shortened(flow))
         if refusal.__cause__ is not None and answer.trace is not None:
             record_crash(answer.trace.trace_id, refusal, flow)
