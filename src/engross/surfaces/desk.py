@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterator
 from typing import Any
 
 from engross.calls import Caller, Surface
@@ -21,12 +21,14 @@ MORE = "-more"
 class _View:
     """What is listed and found, in one edition of the catalogue."""
 
-    def __init__(self, catalogue: Catalogue, toolsets: frozenset[str] | None) -> None:
+    def __init__(self, catalogue: Catalogue, toolsets: frozenset[str] | None, hidden: Container[str]) -> None:
         self.edition = catalogue.edition
         self.listed = frozenset(_default(catalogue)) if toolsets is None else toolsets
         self.found = frozenset(catalogue.toolsets) - HIDDEN | self.listed
         named = catalogue.tools(self.found)
-        self.reached = [*named, *(Tool.unnamed(flow) for flow in _unexposed(catalogue))]
+        by_name = {tool.flow.ref for tool in named}
+        unnamed = (flow for flow in catalogue if flow.ref not in by_name and flow.ref not in hidden)
+        self.reached = [*named, *map(Tool.unnamed, unnamed)]
         self.by_ref = {tool.flow.ref: tool for tool in reversed(self.reached)}
 
 
@@ -43,7 +45,7 @@ class Desk:
         self._toolsets = office.toolsets if toolsets is None else frozenset(toolsets)
         self.hidden = hidden_in(office.catalogue, self._toolsets)
         """The flows that are not there."""
-        self._view = _View(office.catalogue, self._toolsets)
+        self._view = _View(office.catalogue, self._toolsets, self.hidden)
 
     @property
     def edition(self) -> int:
@@ -52,7 +54,7 @@ class Desk:
 
     def _seen(self) -> _View:
         if self._view.edition != self.catalogue.edition:
-            self._view = _View(self.catalogue, self._toolsets)
+            self._view = _View(self.catalogue, self._toolsets, self.hidden)
         return self._view
 
     @property
@@ -141,11 +143,6 @@ class Desk:
 
     def _may(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         return self.office.may_call(caller, flow, surface)
-
-
-def _unexposed(catalogue: Catalogue) -> Iterator[Flow]:
-    named = {exposure.ref for exposure in catalogue.exposures()}
-    return (flow for flow in catalogue if not flow.exposed and flow.ref not in named)
 
 
 def _default(catalogue: Catalogue) -> set[str]:
