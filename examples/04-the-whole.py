@@ -3,7 +3,7 @@
 Versioned rows, so that every read also answers as of an earlier position. A projection beside them. Input that people
 write and a normaliser that understands it. A bulk write whose parsing happens off the writer. Old facts read through an
 upcaster. A subject that can be erased. A book under an address of its own, to look up and to hear of when it changes;
-words that start a job. Examples on every flow, which are run as tests.
+words that start a job. Examples on every flow, which are run as tests, and what it refuses besides.
 """
 
 import csv
@@ -168,6 +168,7 @@ add_book.suggest(next_steps, inline=True)
     tier=1,
     state_at="book.version",
     semantics=Semantics(destructive=True),
+    refuses=[codes.DUPLICATE_NAME, codes.VERSION_CONFLICT],
     examples=[
         Example(
             "Another title",
@@ -201,6 +202,7 @@ def change_book(unit: Unit, arguments: ChangeBook) -> Mapping[str, Any]:
     effect="delete",
     tier=3,
     semantics=Semantics(destructive=True, idempotent=True),
+    refuses=[codes.VERSION_CONFLICT],
     examples=[
         Example("It must be confirmed", {"id": "$0.book.id"}, given=(A_BOOK,), reply="CONFIRMATION_REQUIRED"),
         Example("No such book", {"id": "book_x"}, reply="RECORD_NOT_FOUND"),
@@ -217,6 +219,7 @@ def remove_book(unit: Unit, arguments: RemoveBook) -> Mapping[str, Any]:
 @shelf.record(
     effect="create",
     arguments=ImportBooks,
+    refuses=[codes.DUPLICATE_NAME],
     examples=[
         Example("Two books", {"text": "Emma, Jane Austen\nUlysses, James Joyce"}, reply="CREATED"),
         Example("A line without a title", {"text": ", Jane Austen"}, reply="VALIDATION_ERROR"),

@@ -327,10 +327,14 @@ def test_what_the_response_says_about_itself_does_not_matter_if_it_is_what_it_sh
         assert value(engine(tmp_path, document(erp, THING, GET)), "test.one") == {"a": "é"}
 
 
-def test_nobody_there_is_unreachable(tmp_path: Path) -> None:
+def test_nobody_there_is_unreachable_and_the_answer_says_who(tmp_path: Path) -> None:
     with Upstream(lambda asked: {}) as gone:
         url = gone.url
-    assert failed(tmp_path, url).code == codes.UPSTREAM_UNREACHABLE
+    failure = failed(tmp_path, f"{url}/inner/path")
+    assert failure.code == codes.UPSTREAM_UNREACHABLE
+    assert failure.data is not None
+    assert failure.data["upstream"] == url
+    assert url in failure.data["hint"]
 
 
 def test_somebody_who_speaks_something_else_is_unreadable(tmp_path: Path) -> None:
@@ -519,6 +523,17 @@ def test_what_is_bound_is_in_no_answer_error_or_trace(
         assert_hidden(caplog.text)
         assert_hidden("".join(capfd.readouterr()))
         assert HIDDEN in str(steps)
+
+
+def test_a_bound_name_of_a_host_is_not_told_when_nobody_is_there(tmp_path: Path) -> None:
+    binds = "binds: [{ namespace: env, keys: { PLACE: PLACE } }]"
+    text = document("http://{{PLACE}}.invalid:8081", THING, GET_ONCE, binds=binds)
+    with pytest.raises(Failed) as failure:
+        run(engine(tmp_path, text, ways=LOCAL, environ={"PLACE": "InnerPlace"}), "test.one")
+    assert failure.value.code == codes.UPSTREAM_UNREACHABLE
+    assert failure.value.data is not None
+    assert failure.value.data["upstream"] == f"http://{HIDDEN}.invalid:8081"
+    assert "innerplace" not in str(failure.value.data).casefold()
 
 
 def test_short_values_are_hidden_as_words_only() -> None:

@@ -77,6 +77,7 @@ BREAKING = [
         "/properties/a/properties/b",
         id="an empty description inside",
     ),
+    pytest.param(closed(a={**TEXT, "minLen": 1}), "known-keywords", "/properties/a", id="a bound with a slip"),
     pytest.param(closed(a={**TEXT, "type": ["string", "integer"]}), "one-type", "/properties/a/type", id="two types"),
     pytest.param(closed(a={**TEXT, "description": "long " * 2000}), "size", "", id="too long"),
     *(

@@ -83,6 +83,32 @@ def test_fields_can_be_described_in_three_ways(name: str, said: dict[str, Any]) 
     assert field(ManyWays, name) == said
 
 
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [
+        ("minLen", "minLength"),
+        ("max_length", "maxLength"),
+        ("minimun", "minimum"),
+        ("ge", None),
+        ("desc", "description"),
+    ],
+)
+def test_a_keyword_that_is_none_is_refused_with_the_one_that_is_meant(slip: str, meant: str | None) -> None:
+    with pytest.raises(FlowDefinitionError) as refused:
+        Described("The title.", pattern="^a", **{slip: 1})
+    (complaint,) = refused.value.complaints
+    assert complaint.startswith(slip)
+    assert ("did you mean" in complaint) == (meant is not None)
+    assert meant is None or f"did you mean {meant}?" in complaint
+
+
+def test_every_keyword_that_is_none_is_told_and_those_of_ones_own_pass() -> None:
+    with pytest.raises(FlowDefinitionError) as refused:
+        Described("The title.", minLen=1, maxLen=2)
+    assert len(refused.value.complaints) == 2
+    assert Described("The title.", **{"x-colour": "red"}).keywords["x-colour"] == "red"
+
+
 def test_absent_and_null_stay_different_without_any_combinator() -> None:
     assert field(AddBook, "subtitle")["type"] == ["string", "null"]
     flow = add_book_flow()

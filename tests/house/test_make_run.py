@@ -54,7 +54,7 @@ def making(checkout: Path, *words: str) -> Iterator[list[str]]:
     assert process.stdout is not None
     try:
         lines: list[str] = []
-        while not lines or "engross facts" not in lines[-1]:
+        while not lines or "engross proposals list --url" not in lines[-1]:
             line = process.stdout.readline()
             assert line, lines
             lines.append(line)
@@ -78,7 +78,13 @@ def test_one_line_walks_and_serves_the_office_it_walked_through_at_the_port_it_w
         with connect(f"http://127.0.0.1:{port}", token=token) as office:
             titles = {book["title"] for book in office.shelf.list_books().data["books"]}
             assert {"Emma", "Middlemarch"} <= titles
-            assert len(office.proposals.list_proposals(status="proposed").data["proposals"]) == 1
+            (waiting,) = office.proposals.list_proposals(status="proposed").data["proposals"]
+        first = subprocess.run(
+            lines[-1], shell=True, cwd=checkout.parent, env=plain(), capture_output=True, text=True, check=True
+        )
+        about, summary = first.stdout.splitlines()
+        assert waiting["id"] in about
+        assert summary.strip() == waiting["summary"]
 
 
 @pytest.mark.requirement("ECO-01")

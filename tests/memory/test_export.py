@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from base64 import b64decode
 from typing import Any
 
@@ -215,3 +216,10 @@ def test_a_page_ends_before_it_is_too_long(quick):
         entity = {"entity_type": "note", "name": f"Note {number}", "content": "x" * 900_000}
         done(quick.clara.call("memory.ingest-structured", {"entities": [entity]}))
     assert len(pages(quick, format="csv", table="entities")) > 1
+
+
+def test_where_nothing_writes_parquet_the_refusal_names_the_extra(full, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    answer = full.clara.call("memory.export-memory", {"format": "parquet", "table": "entities"})
+    assert answer.reply_type == "I"
+    assert "`parquet`" in str(answer.data)

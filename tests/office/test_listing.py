@@ -59,8 +59,23 @@ def test_an_outline_says_who_what_and_how_risky(curator: Client, agent: Client) 
     assert outline["id"] == proposal
     assert outline["proposed_by"] == {"actor_type": "agent", "actor_id": "scout"}
     assert outline["reason"] == "It is quoted everywhere."
-    assert outline["summary"].startswith("shelf.add-book: BookAdded book_")
+    assert outline["summary"] == 'shelf.add-book: "Dune"'
     assert (outline["risk_tier"], outline["approvals_required"]) == (2, 1)
+
+
+def test_an_outline_names_what_people_know_by_a_name(offices: Offices, curator: Client, agent: Client) -> None:
+    dune = curator.shelf.add_book(title="Dune").data["book"]["id"]
+    agent.shelf.change_book(id=dune, title="Dune Messiah")
+    agent.shelf.remove_book(id=dune)
+    agent.shelf.add_book(title=f"A {'very ' * 20}long\u2028title")
+    agent.shelf.import_books(text="\n".join(f"Book {number}" for number in range(5)))
+    outlines = curator.proposals.list_proposals().data["proposals"]
+    assert [outline["summary"] for outline in outlines] == [
+        'shelf.change-book: "Dune"',
+        'shelf.remove-book: "Dune"',
+        'shelf.add-book: "A very very very very very very very ver…"',
+        'shelf.import-books: "Book 0", "Book 1", "Book 2" and 2 more',
+    ]
 
 
 def test_pages_show_everything_once_in_the_order_of_opening(offices: Offices, curator: Client, agent: Client) -> None:

@@ -114,6 +114,16 @@ def test_a_store_that_is_no_postgresql_address_is_refused_and_what_was_given_is_
     assert "secret" not in str(raised.value.data)
 
 
+@pytest.mark.parametrize("redis", ["memcached://u:secret@x", "127.0.0.1:6379", "", "unix:///x", "redis:/x"])
+def test_a_redis_that_is_no_redis_address_is_refused_and_what_was_given_is_not_repeated(redis: str) -> None:
+    with pytest.raises(Failed) as raised:
+        Settings.from_environment(redis=redis)
+    assert (raised.value.code, raised.value.params) == (codes.CONFIG_INVALID, {"setting": "redis"})
+    assert raised.value.data is not None
+    assert "redis://" in raised.value.data["hint"]
+    assert "secret" not in str(raised.value.data)
+
+
 @pytest.mark.parametrize("store", ["postgresql://u:p@x:5432/office", "postgres:///office"])
 def test_a_postgresql_address_is_where_the_rows_are(store: str) -> None:
     assert Settings.from_environment(store=store).location == store

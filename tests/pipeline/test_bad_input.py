@@ -654,6 +654,29 @@ def test_a_flow_that_returns_nothing_is_named_and_found_in_the_crash_log(
     assert f"{flow} returned NoneType. A flow returns a mapping" in crash["stack"]
 
 
+def taciturn() -> Aggregate:
+    """A flow that refuses everything, and does not say what its messages need."""
+    aggregate = Aggregate("shelves", "Shelves", tables=[], migrations=[])
+
+    @aggregate.read
+    def look(reader: object, arguments: NoArguments) -> dict[str, Any]:
+        """Look at the shelves."""
+        raise Invalid(codes.VERSION_CONFLICT, {"expected": 3})
+
+    return aggregate
+
+
+@pytest.mark.parametrize("loop", [False, True], ids=["thread", "loop"])
+def test_what_a_refusal_leaves_unsaid_is_named_in_the_crash_log_with_the_line(offices: Offices, loop: bool) -> None:
+    answer = called(offices.open(taciturn()), "shelves.look", {}, loop=loop)
+    assert (answer.code, answer.params) == (codes.VERSION_CONFLICT, {"expected": 3})
+    assert_clean(answer)
+    (told,) = crashes(offices)
+    assert (told["trace_id"], told["tool"]) == (answer.trace_id, "shelves.look")
+    assert "VERSION_CONFLICT needs params that were not given: current." in told["stack"]
+    assert "raise Invalid(codes.VERSION_CONFLICT" in told["stack"]
+
+
 def test_what_callers_do_wrong_is_no_crash(offices: Offices, curator: Client) -> None:
     for arguments, _ in ARGUMENTS.values():
         curator.call("shelf.add-book", arguments)

@@ -38,6 +38,28 @@ def test_its_text_is_code_and_key_only() -> None:
     assert str(raised) == "EN-WRITE-D-002 OUTSIDE_SCOPE"
 
 
+@pytest.mark.parametrize(
+    "raised",
+    [
+        Invalid(codes.VERSION_CONFLICT, {"expected": 1}),
+        Invalid.many([Issue(codes.UNKNOWN_FIELD, {"field": "a"}), Issue(codes.VERSION_CONFLICT, {"expected": 1})]),
+    ],
+    ids=["its own", "an issue's"],
+)
+def test_whoever_leaves_out_a_param_of_the_message_is_told_which(raised: Invalid) -> None:
+    (note,) = raised.__notes__
+    assert raised.is_incomplete
+    assert "VERSION_CONFLICT" in note
+    assert "current" in note
+    assert "expected" not in note
+
+
+def test_a_message_that_has_its_params_is_not_remarked_on() -> None:
+    raised = Invalid(codes.VERSION_CONFLICT, {"expected": 1, "current": 2})
+    assert not raised.is_incomplete
+    assert not hasattr(raised, "__notes__")
+
+
 def test_an_invalid_names_field_details_and_suggestions() -> None:
     raised = Invalid(
         codes.UNKNOWN_FIELD,

@@ -145,6 +145,19 @@ def test_a_coded_exception_becomes_its_reply(raised: Exception, code: str, crash
     assert len(crashes_in(crash_folder)) == (1 if isinstance(raised, Failed) else 0)
 
 
+@pytest.mark.requirement("REP-04")
+def test_a_refusal_without_the_params_of_its_message_is_found_in_the_crash_log(crash_folder: Path) -> None:
+    @mcp_safe_tool
+    def tool() -> Reply:
+        raise Invalid(codes.RECORD_NOT_FOUND, {"kind": "card"})
+
+    answer = tool()
+    assert answer.code == codes.RECORD_NOT_FOUND
+    (told,) = crashes_in(crash_folder)
+    assert told["trace_id"] == answer.trace_id
+    assert "RECORD_NOT_FOUND needs params that were not given: id." in told["stack"]
+
+
 # --- crashes
 
 

@@ -165,7 +165,7 @@ class Calling:
                 passes = error.trouble in _TROUBLE_PASSES and (patient.repeatable or not error.reached)
                 reached = reached or error.reached
                 if last or not passes or not await self._waited(patient, attempt, None):
-                    failure = no_response(step, error)
+                    failure = no_response(step, error, self._engine.redactor)
                     raise (settled(failure, acted=reached) if changing else failure) from error
                 continue
             reached = True

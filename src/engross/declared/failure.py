@@ -23,18 +23,26 @@ _UNAUTHORIZED = frozenset({401, 403, 407})
 _TURNED_AWAY = _UNAUTHORIZED | {429}
 
 
-def no_response(step: str, error: OutboundError) -> Failed:
-    """There is no response that could be used."""
+def no_response(step: str, error: OutboundError, redactor: Redactor) -> Failed:
+    """There is no response that could be used. Who could not be reached is told, as a dry run tells it."""
     data = {"step": step}
     if error.trouble == "host":
         return Failed(codes.HOST_REFUSED, {"step": step}, data={**data, "setting": "private_hosts"})
     if error.trouble == "unreachable":
-        return Failed(codes.UPSTREAM_UNREACHABLE, {"step": step}, data=data)
+        return Failed(codes.UPSTREAM_UNREACHABLE, {"step": step}, data=data | _whom(error, redactor))
     if error.trouble == "timeout":
         return Failed(codes.UPSTREAM_TIMEOUT, {"step": step}, data=data)
     if error.trouble == "unrecorded":
         return Failed(codes.UPSTREAM_UNRECORDED, {"step": step}, data=data)
     return unreadable(step, _PROBLEMS[error.trouble])
+
+
+def _whom(error: OutboundError, redactor: Redactor) -> dict[str, str]:
+    if error.at is None:
+        return {}
+    there = redactor.text(error.at)
+    hint = f"Ask the person who runs the office whether {there} is up, and can be reached from the office."
+    return {"upstream": there, "hint": hint}
 
 
 def unreadable(step: str, problem: str) -> Failed:

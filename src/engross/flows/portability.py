@@ -19,18 +19,13 @@ from .checker import Checker
 from .definition import FlowDefinitionError
 from .example import Example, is_reference
 from .flow import Flow
+from .keywords import COMBINATORS, unknown_keywords
 from .pointer import pointer
 from .schemas import subschemas
 
 MOST_LEVELS = 2
 MOST_TOKENS = 2000
 CHARACTERS_PER_TOKEN = 4
-
-COMBINATORS = (
-    *("$ref", "$dynamicRef", "$defs", "definitions", "anyOf", "oneOf", "allOf", "not", "if", "then", "else"),
-    *("patternProperties", "propertyNames", "dependencies", "dependentSchemas", "dependentRequired"),
-    *("prefixItems", "contains", "unevaluatedProperties", "unevaluatedItems"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +74,8 @@ def _parts(schema: Mapping[str, Any], path: tuple[str, ...], level: int) -> Iter
     for keyword in COMBINATORS:
         if keyword in schema:
             yield "no-combinators", (*path, keyword), f"{keyword} is not understood everywhere: spell it out."
+    for complaint in unknown_keywords(schema):
+        yield "known-keywords", path, complaint
     if isinstance(schema.get("type"), list):
         yield "one-type", (*path, "type"), "A list of types is not understood everywhere: choose one."
     if path and "properties" in schema and schema.get("additionalProperties") is not False:

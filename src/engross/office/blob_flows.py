@@ -142,6 +142,7 @@ def add_blob_flows(record: Aggregate, blobs: Callable[[str], Blobs], vouching: C
         posture="direct",
         exposed=False,
         rate="upload",
+        refuses=[codes.RECORD_NOT_FOUND],
         semantics=Semantics(idempotent=True, destructive=False),
         controls=("client_request_id", "reason"),
         examples=[Example("Bytes that never came", MADE_UP, reply="TOKEN_INVALID")],

@@ -22,12 +22,13 @@ from engross.replies import Failed, codes
 
 from .built_in import Surroundings, built_in
 from .declared import SUFFIXES, Others, accept_loaded, by_document, is_capability, join, load_document
-from .door import Trust
 from .office import Office, own_aggregates, read_knobs
 from .settings import Settings
 
 FOLDER = "capabilities"
 WRITABLE_BY_ALL = 0o002
+NO_ISSUER = None
+"""Flows are the same with any issuer: to look at them, its settings need not make sense."""
 
 Loader = Callable[[Path, Settings, Mapping[str, Semantics]], Iterable[Aggregate]]
 """Reads a file, for an office with these settings and these other flows."""
@@ -73,7 +74,7 @@ def catalogue_of(settings: Settings) -> Catalogue:
 
 
 def _catalogue(settings: Settings, found: Iterable[Aggregate]) -> Catalogue:
-    own = own_aggregates(Trust.of(settings), _no_office, _no_office)
+    own = own_aggregates(NO_ISSUER, _no_office, _no_office)
     given = (*own, *found)
     return Catalogue(given, built_in(_surroundings(settings), given))
 
@@ -118,7 +119,7 @@ def _is_document(file: Path) -> bool:
 def _own_flows(settings: Settings) -> Iterator[Flow]:
     """All flows that the office has without any capability."""
     domains = (later.make() for later in built_in(_surroundings(settings)))
-    every = (*own_aggregates(Trust.of(settings), _no_office, _no_office), *domains)
+    every = (*own_aggregates(NO_ISSUER, _no_office, _no_office), *domains)
     return (flow for aggregate in every for flow in aggregate.flows.values())
 
 

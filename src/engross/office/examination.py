@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from engross.calls import instant, now, parse_instant
+from engross.extras import require
 from engross.ledger import OfficeKey, Seal, last_seal, may_follow, signed_by, stated_aggregates
 from engross.ledger.canonical import canonical
 from engross.ledger.keyring import restored_in
@@ -102,6 +103,7 @@ def examine(settings: Settings, *, host: str = "127.0.0.1", port: int = 8080) ->
         ("clock", lambda: _clock(settings)),
         ("tokens", lambda: _tokens(settings)),
         ("redis", lambda: _redis(settings)),
+        ("otlp", lambda: _otlp(settings)),
         ("port", lambda: _port(host, port)),
     )
     return list(_findings(checks, settings))
@@ -130,9 +132,7 @@ def _made(check: Callable[[], Outcome], settings: Settings) -> Outcome:
     except Coded as refusal:
         answer = reply_of(refusal)
         what = f"{answer.message_key} {answer.message} {_in_words(answer)}".rstrip()
-        return Outcome("fail", what, _remedy(answer, settings), answer.code)
-    except ModuleNotFoundError as missing:
-        return Outcome("fail", f"the library {missing.name} is not installed", "Install the extra that brings it.")
+        return Outcome("fail", what, answer.data.get("hint") or _remedy(answer, settings), answer.code)
     except Exception as error:
         return Outcome("fail", f"the check itself failed: {type(error).__name__}", "Report this with the version.")
 
@@ -145,8 +145,8 @@ def _remedy(answer: Reply, settings: Settings) -> str | None:
 
 
 def _in_words(answer: Reply) -> str:
-    """What a refusal holds besides its message; all that is allowed only where nothing near is known."""
-    left_out = ("setting", "allowed") if answer.data.get("did_you_mean") else ("setting",)
+    """What a refusal holds besides its message and advice; all that is allowed only where nothing near is known."""
+    left_out = ("setting", "hint", *(("allowed",) if answer.data.get("did_you_mean") else ()))
     return "; ".join(
         f"{name.replace('_', ' ')}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
         for name, value in answer.data.items()
@@ -371,17 +371,27 @@ def _tokens(settings: Settings) -> Outcome:
 def _redis(settings: Settings) -> Outcome:
     if settings.redis is None:
         return Outcome("ok", "not used")
+    require("redis", setting="redis")
     from redis import Redis, RedisError
 
     try:
         with Redis.from_url(
-            settings.redis, socket_timeout=PATIENCE_SECONDS, socket_connect_timeout=PATIENCE_SECONDS
+            settings.redis.removeprefix("redis+"),
+            socket_timeout=PATIENCE_SECONDS,
+            socket_connect_timeout=PATIENCE_SECONDS,
         ) as client:
             client.ping()
     except (RedisError, ValueError) as error:
         advice = "Start it, or mend ENGROSS_REDIS. Without it every process has a cache and limits of its own."
         return Outcome("warn", f"it cannot be used ({type(error).__name__})", advice)
     return Outcome("ok", "it answers")
+
+
+def _otlp(settings: Settings) -> Outcome:
+    if settings.otlp is None:
+        return Outcome("ok", "not set")
+    require("otel", setting="otlp")
+    return Outcome("ok", "the libraries are there")
 
 
 def _port(host: str, port: int) -> Outcome:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from engross.calls import Caller, Clock, Context, Principal, Surface, now, present
+from engross.extras import require
 from engross.flows import Aggregate, Catalogue, Flow
 from engross.governance import Knobs, Limits, PlanTokens, Policy, refusal
 from engross.ledger import (
@@ -96,6 +97,7 @@ class Office:
         self.takes_up_documents = False
         """May what is offered change while the office is open?"""
         # A setting that does not fit is refused before anything is made.
+        _refuse_without_libraries(settings)
         trust = Trust.of(settings)
         knobs = read_knobs(settings)
         given = (*own_aggregates(trust, lambda: self._fittings, lambda: self._vouching), *aggregates)
@@ -340,6 +342,13 @@ def migrations(aggregates: Sequence[Aggregate]) -> list[Migration]:
     for aggregate in aggregates:
         steps.extend(room(aggregate.namespace, aggregate.migrations))
     return steps
+
+
+def _refuse_without_libraries(settings: Settings) -> None:
+    if settings.store:
+        require("postgres", setting="store")
+    if settings.redis:
+        require("redis", setting="redis")
 
 
 def _answers(settings: Settings, key: OfficeKey) -> Answers:

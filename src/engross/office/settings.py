@@ -28,6 +28,9 @@ WHERE_ROWS_GO = (
     "Give it as postgresql://user:password@host:5432/database. "
     "Without the setting, the rows are in the data folder; the setting data names another one."
 )
+REDIS_SCHEMES = ("redis://", "rediss://", "redis+unix://")
+NO_REDIS = "it is not the address of a Redis server"
+HOW_REDIS_IS_NAMED = "Give it as redis://host:6379/0, with rediss:// for TLS, or as redis+unix:///path/to/redis.sock."
 FILES = "tuple[Path, ...]"
 """A setting that names several files. In the environment they are separated as in PATH."""
 _OF_A_SERVICE = r"ENGROSS(_\w+)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
@@ -41,9 +44,10 @@ class Settings:
     data: Path = Path("engross-data")
     """The office's folder: its key, blobs, logs, policies and, unless `store` says otherwise, its database."""
     store: str | None = None
-    """The address of a PostgreSQL database (`postgresql://…`) to use instead of the SQLite file in the data folder."""
+    """The address of a PostgreSQL database (`postgresql://…`) to use instead of the SQLite file in the data folder;
+    needs the extra `postgres`."""
     redis: str | None = None
-    """The address of a Redis server for the adapter cache and rate limits."""
+    """The address of a Redis server (`redis://…`) for the adapter cache and rate limits; needs the extra `redis`."""
     policies: Path | None = None
     """A folder of Cedar policies and knobs.toml laid over the shipped ones: by default `policies` in `data`."""
     capabilities: tuple[Path, ...] = ()
@@ -119,7 +123,7 @@ class Settings:
     log_level: str = "info"
     """The least that a served office logs: `debug`, `info`, `warning` or `error`."""
     otlp: str | None = None
-    """Where `serve` and `mcp` send OpenTelemetry spans, as `http://localhost:4318`; needs the extra `engross[otel]`."""
+    """Where `serve` and `mcp` send OpenTelemetry spans, as `http://localhost:4318`; needs the extra `otel`."""
     issuer: str | None = None
     """The OpenID Connect issuer whose tokens are accepted, exactly as they name it in `iss`. See docs/door.md."""
     audience: str | None = None
@@ -158,6 +162,8 @@ class Settings:
         if "store" in found and not is_postgres(found["store"]):
             # What was given is not told: it may hold a password.
             raise _invalid("store", problem=NO_DATABASE, hint=WHERE_ROWS_GO)
+        if "redis" in found and not found["redis"].startswith(REDIS_SCHEMES):
+            raise _invalid("redis", problem=NO_REDIS, hint=HOW_REDIS_IS_NAMED)
         return cls(**found)
 
     @property

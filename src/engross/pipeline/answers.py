@@ -128,7 +128,7 @@ class RedisAnswers:
         from redis.retry import Retry
 
         self._redis: Redis = Redis.from_url(
-            url,
+            url.removeprefix("redis+"),  # so that a socket is named the same here and where calls are counted
             socket_timeout=PATIENCE_SECONDS,
             socket_connect_timeout=PATIENCE_SECONDS,
             retry=Retry(NoBackoff(), 0),

@@ -46,7 +46,7 @@ def walk(fittings: Fittings, request: Request) -> Steps[Reply]:
         answer = yield from _stages(fittings, request, trace)
     except Coded as refusal:
         answer = reply_of(in_dialect(refusal, fittings.catalogue.at_hand(request.flow, request.hidden)))
-        if refusal.__cause__ is not None:
+        if refusal.__cause__ is not None or refusal.is_incomplete:
             record_crash(trace.trace_id, refusal, tool)
     except CRASHES as crash:
         answer = reply_of(crash)

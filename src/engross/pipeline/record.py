@@ -9,7 +9,7 @@ import orjson
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engross.calls import Answer, Context, Decision, Errand, Plan, instant_after
+from engross.calls import Answer, Context, Decision, Errand, FactDraft, Plan, instant_after
 from engross.flows import Flow
 from engross.governance import (
     Proposal,
@@ -35,6 +35,8 @@ EFFECT_CODES: Mapping[str | None, str] = {
     None: codes.DONE,
 }
 SUMMARISED = 3
+NAMING = ("name", "title")
+LONGEST_NAME = 40
 MOST_NAMED = 1000
 """How many facts an answer names; of more it says how many there are."""
 
@@ -208,10 +210,19 @@ def _opened(fittings: Fittings, unit: Unit, plan: Plan) -> Proposal:
 
 
 def summary(plan: Plan) -> str:
-    """A proposal in a line."""
-    named = ", ".join(f"{fact.type} {fact.subject}" for fact in plan.facts[:SUMMARISED])
-    more = f" and {len(plan.facts) - SUMMARISED} more" if len(plan.facts) > SUMMARISED else ""
+    """A proposal in a line: the flow, and what people know by name of what it would change."""
+    named = ", ".join(map(_known_by, plan.facts[:SUMMARISED]))
+    more = f" and {plan.size - SUMMARISED} more" if plan.size > SUMMARISED else ""
     return f"{plan.flow}: {named}{more}" if named else plan.flow
+
+
+def _known_by(fact: FactDraft) -> str:
+    """The name or the title of a subject, shortened: the one it had so far. Its id where it has neither."""
+    for said in (fact.before or {}, fact.payload):
+        for field in NAMING:
+            if isinstance(name := said.get(field), str) and (line := " ".join(name.split())):
+                return f'"{line}"' if len(line) <= LONGEST_NAME else f'"{line[:LONGEST_NAME]}…"'
+    return fact.subject
 
 
 def _switches(fittings: Fittings, context: Context) -> tuple[str, ...]:

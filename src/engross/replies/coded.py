@@ -33,6 +33,9 @@ class Coded(Exception):
         self.code = code
         self.params = params or {}
         self.data = data
+        self.is_incomplete = False
+        """Does it lack params of its message? Callers read a code then, and whoever raised it hears of it."""
+        self._note_unsaid(code, self.params)
 
     def __str__(self) -> str:
         return f"{self.code} {REGISTRY.entry(self.code).key}"
@@ -40,6 +43,12 @@ class Coded(Exception):
     def answer(self) -> dict[str, Any] | None:
         """The data of the reply."""
         return None if self.data is None else dict(self.data)
+
+    def _note_unsaid(self, code: str, params: Mapping[str, Any]) -> None:
+        if unsaid := REGISTRY.unsaid(code, params):
+            self.is_incomplete = True
+            key = REGISTRY.entry(code).key
+            self.add_note(f"The message of {key} needs params that were not given: {', '.join(unsaid)}.")
 
 
 class Invalid(Coded):
@@ -64,6 +73,8 @@ class Invalid(Coded):
         for issue in self.issues:
             if REGISTRY.entry(issue.code).type != "I":
                 raise ValueError(f"an issue cannot say {issue.code}")
+            if issue is not own:
+                self._note_unsaid(issue.code, issue.params)
 
     @classmethod
     def many(cls, issues: Sequence[Issue], *, data: Mapping[str, Any] | None = None) -> Self:

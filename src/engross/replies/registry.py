@@ -48,6 +48,10 @@ class Registry:
         text = self._templates[code].fill(params)
         return f"{code}: {self._entries[code].key}" if text is None else text
 
+    def unsaid(self, code: str, params: Mapping[str, Any]) -> list[str]:
+        """The params that the message of a code needs and was not given."""
+        return [name for name in self._entries[code].params if name not in params]
+
     def rephrase(self, wording: Callable[[str], str]) -> None:
         """Replace every template by wording(code) from now on: whatever branches on text breaks."""
         entries = {code: replace(entry, template=wording(code)) for code, entry in self._entries.items()}

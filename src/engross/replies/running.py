@@ -7,7 +7,7 @@ from types import TracebackType
 
 from . import codes
 from .calllog import log_end, log_interrupted
-from .coded import reply_of
+from .coded import Coded, reply_of
 from .crashes import record_crash
 from .envelopes import serialise
 from .legacy import judged
@@ -74,7 +74,7 @@ class Running:
 
     def _crashed(self, failure: Exception) -> Reply:
         answer = reply_of(failure)
-        if answer.reply_type == "E":
+        if answer.reply_type == "E" or (isinstance(failure, Coded) and failure.is_incomplete):
             record_crash(self.trace.trace_id, failure, self._tool)
         return answer
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engross.extras import require
 from engross.plainfile import stands_at
 from engross.replies import Failed, codes
 
@@ -97,9 +98,15 @@ def engine_at(
 ) -> SqliteStore | PostgresStore:
     """The store at a location, not started yet."""
     if is_postgres(location):
-        from .postgres import PostgresStore
-
-        return PostgresStore(str(location), unit_seconds=unit_seconds)
+        return postgres_at(location, unit_seconds=unit_seconds)
     from .sqlite import SqliteStore
 
     return SqliteStore(Path(location), unit_seconds=unit_seconds, vfs=vfs)
+
+
+def postgres_at(location: str | Path, *, unit_seconds: float = 5.0) -> PostgresStore:
+    """The store at the address of a PostgreSQL database, not started yet."""
+    require("postgres", setting="store")
+    from .postgres import PostgresStore
+
+    return PostgresStore(str(location), unit_seconds=unit_seconds)

@@ -18,7 +18,7 @@ from engross.replies import Failed, Invalid, codes
 
 from .failures import sqlite_failure, translated, unavailable
 from .log import holds_all
-from .opening import is_postgres
+from .opening import is_postgres, postgres_at
 from .port import Engine
 from .rows import Connection
 from .sqlite import SqliteStore
@@ -277,9 +277,7 @@ def snapshot_of(store: SqliteStore | PostgresStore) -> Snapshot:
 def snapshot_at(location: str | Path) -> Snapshot:
     """A look from outside that changes nothing, whether or not anybody has the store open."""
     if is_postgres(location):
-        from .postgres import PostgresStore
-
-        return PostgresSnapshot(PostgresStore(str(location)).connect())
+        return PostgresSnapshot(postgres_at(location).connect())
     with translated(sqlite_failure):
         return _file_snapshot(Path(location))
 

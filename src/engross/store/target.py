@@ -16,7 +16,7 @@ from engross.replies import Failed, Invalid, codes
 from .blobs import put_in_place
 from .failures import disk_failure, sqlite_failure, translated
 from .migrations import GUARD, HISTORY, LOCK, Migration, make_tables
-from .opening import is_postgres
+from .opening import is_postgres, postgres_at
 from .port import Engine
 from .snapshot import Table, Values, quoted
 from .sql import definition
@@ -158,10 +158,8 @@ class PostgresTarget:
 def target_at(location: str | Path) -> Target:
     """The place for a restored store: a SQLite path where nothing is, or the address of an empty database."""
     if is_postgres(location):
-        from .postgres import PostgresStore
-
         with translated(_postgres_failure):
-            return PostgresTarget(PostgresStore(str(location)).connect())
+            return PostgresTarget(postgres_at(location).connect())
     with translated(disk_failure), translated(sqlite_failure):
         return SqliteTarget(Path(location))
 

@@ -38,6 +38,8 @@ def test_what_waits_is_listed_and_what_is_decided_only_on_request(shell: Shell) 
     assert [one["status"] for one in every] == ["rejected", "proposed"]
     text = shell.run("proposals", "list").out
     assert second in text
+    assert 'shelf.add-book: "Emma"' in text
+    assert max(map(len, text.splitlines())) <= 100
     assert first not in text
     paged = shell.run("proposals", "list", "--status", "all", "--limit", 1)
     cursor = paged.out.split()[-1]

@@ -28,12 +28,12 @@ class Office:
         self.url = next(word for line in lines for word in line.split() if word.endswith("/mcp"))[: -len("/mcp")]
 
 
-def served(shell: Shell, *words: str, until: str = "engross facts") -> AbstractContextManager[Office]:
+def served(shell: Shell, *words: str, until: str = "engross proposals list --url") -> AbstractContextManager[Office]:
     return office_of(start("serve", *shell.there, "--port", "0", *words), until)
 
 
 @contextmanager
-def office_of(process: subprocess.Popen[str], until: str = "engross facts") -> Iterator[Office]:
+def office_of(process: subprocess.Popen[str], until: str = "engross proposals list --url") -> Iterator[Office]:
     try:
         assert process.stdout is not None
         lines: list[str] = []

@@ -84,7 +84,7 @@ def test_no_question_is_asked_when_the_answer_is_json(local: Shell) -> None:
 
 def test_no_stranger_gives_orders_to_the_terminal_of_whoever_serves_an_office(local: Shell) -> None:
     person = Terminal("serve", *local.there, "--port", "0")
-    port = re.search(r"http://127.0.0.1:(\d+)/mcp", person.until("engross facts"))
+    port = re.search(r"http://127.0.0.1:(\d+)/mcp", person.until("engross proposals list --url"))
     assert port is not None
     for headers in ({}, {"Host": "evil.example"}, {"Origin": "http://evil.example"}):
         asking = HTTPConnection("127.0.0.1", int(port[1]), timeout=30)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -417,3 +419,7 @@ def test_a_crash_of_the_program_is_told_by_its_trace_and_no_stack(data: Path, tm
     assert [crash["trace_id"] for crash in crashes] == [told["trace_id"]]
     in_words = engross("verify", "--data", data, env=paths).stderr
     assert str(tmp_path / "state" / "engross" / "crashes.jsonl") in in_words
+    (line,) = re.findall(r"^  to_read_it: (.*)$", in_words, re.MULTILINE)
+    shown = subprocess.run(line, shell=True, capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("Traceback (most recent call last):\n")
+    assert shown.endswith("TypeError: 'NoneType' object is not callable\n\n")

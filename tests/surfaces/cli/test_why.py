@@ -128,3 +128,10 @@ def test_a_book_of_a_domain_of_ones_own_is_told_by_its_id(shell: Shell) -> None:
     told = done(shell.run("why", book)).out
     for part in (f"shelf {book}\n", "BookAdded", "title: Dune", "flow: shelf.add-book 1.0.0", "A classic", "receipt"):
         assert part in told
+
+
+def test_what_has_a_field_called_name_is_headed_by_its_id(tmp_path: Path) -> None:
+    shell = Shell(tmp_path / "office", None, [Path(__file__).with_name("jobs.py")])
+    added = done(shell.run("jobs", "add-job", "--name", "Sweep", "--type", "daily", "--json"))
+    job = added.json["job"]["id"]
+    assert done(shell.run("why", job)).out.startswith(f"jobs {job}\n")

@@ -175,7 +175,9 @@ def test_a_token_is_named_by_its_id_or_by_a_jti_and_not_by_both(curator: Client)
     admin = ada(curator)
     for arguments in ({}, {"token_id": "tok_nowhere", "jti": "x"}):
         assert admin.call("door.revoke-token", arguments).message_key == "VALIDATION_ERROR"
-    assert admin.door.revoke_token(jti="x").message_key == "VALIDATION_ERROR"
+    unknown = admin.door.revoke_token(jti="x")
+    assert (unknown.message_key, unknown.data["field"]) == ("VALIDATION_ERROR", "jti")
+    assert all(way in unknown.data["suggestions"]["hint"] for way in ("ENGROSS_ISSUER", "ENGROSS_AUDIENCE", "--url"))
     assert admin.door.revoke_token(token_id="tok_nowhere").message_key == "RECORD_NOT_FOUND"
 
 

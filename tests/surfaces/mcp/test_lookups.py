@@ -275,6 +275,9 @@ async def test_values_are_completed_where_they_are_known(clara: Client, era: str
         assert await completed(session, nowhere, "x", "") == []
         assert await completed(session, paint, "colour", "r") == ["red", "rose"]
         assert await completed(session, paint, "size", "r") == []
+        why = types.PromptReference(name="find-out-why")
+        assert await completed(session, why, "aggregate", "SH") == ["shelf"]
+        assert await completed(session, why, "subject", "b") == []
         with pytest.raises(MCPError):
             await completed(session, types.PromptReference(name="nothing"), "x", "")
 

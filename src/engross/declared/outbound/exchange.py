@@ -26,11 +26,12 @@ class Received(NamedTuple):
 
 
 class OutboundError(Exception):
-    """There is no response. `reached`: the other side may have seen the request."""
+    """There is no response. `reached`: the other side may have seen the request; `at`: who did not answer it."""
 
-    def __init__(self, trouble: Trouble, *, reached: bool) -> None:
+    def __init__(self, trouble: Trouble, *, reached: bool, at: str | None = None) -> None:
         self.trouble = trouble
         self.reached = reached
+        self.at = at
         super().__init__(trouble)
 
 

@@ -87,7 +87,7 @@ class Outbound:
         except AddressRefused as error:
             raise OutboundError("host", reached=False) from error
         except (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout) as error:
-            raise OutboundError("unreachable", reached=False) from error
+            raise OutboundError("unreachable", reached=False, at=_whom(sent)) from error
         except httpcore2.TimeoutException as error:
             raise OutboundError("timeout", reached=True) from error
         except httpcore2.LocalProtocolError:
@@ -97,7 +97,7 @@ class Outbound:
             # Its text quotes what came, and that may be what was sent.
             raise OutboundError("broken", reached=True) from None
         except (httpcore2.NetworkError, OSError) as error:
-            raise OutboundError("unreachable", reached=True) from error
+            raise OutboundError("unreachable", reached=True, at=_whom(sent)) from error
 
     async def _read(self, response: Response) -> Received:
         headers = _named(response.headers)
@@ -108,6 +108,12 @@ class Outbound:
         async for piece in response.aiter_stream():
             intake.take(piece)
         return Received(response.status, headers, intake.whole())
+
+
+def _whom(sent: Sent) -> str:
+    """Who is called, spelt as in the request: what is bound in it is found by its letters."""
+    parts = urlsplit(sent.url)
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _lines(sent: Sent) -> list[tuple[bytes, bytes]]:

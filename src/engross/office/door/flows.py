@@ -30,6 +30,10 @@ TOOLSET = "review"
 PAGE = 50
 NAME = r"^[^\s\x00-\x1f\x7f]+$"
 CONTROLS = ("client_request_id", "reason")
+WHERE_THE_ISSUER_IS = (
+    "Revoke it where the issuer is known: with the same ENGROSS_ISSUER and ENGROSS_AUDIENCE as the server, "
+    "or at the served office itself, on the command line by --url and a person's --token."
+)
 
 TokenId = Annotated[str, Described("The token's id: tok_ and so on.", minLength=1, maxLength=128)]
 Scope = Annotated[str, Described("A scope.", minLength=1, maxLength=128, pattern=NAME)]
@@ -177,7 +181,7 @@ def revoked_jwt(unit: Unit, issuer: str | None, jti: str) -> dict[str, Any]:
     """An issuer's token, never to be accepted here again."""
     if issuer is None:
         problem = {"problem": "this office has no issuer whose tokens it could revoke"}
-        raise Invalid(codes.VALIDATION_ERROR, problem, field="jti")
+        raise Invalid(codes.VALIDATION_ERROR, problem, field="jti", suggestions={"hint": WHERE_THE_ISSUER_IS})
     token_id = jwt_subject(issuer, jti)
     if find_token(unit, token_id) is None:
         state_jwt_revoked(unit, token_id, issuer, jti)

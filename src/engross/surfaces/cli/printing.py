@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 INDENT = "  "
+READING = """python3 -c 'import json; print(json.loads(input())["stack"])'"""
 KEPT_WHOLE = 40
 """Columns of so many characters are not broken up in a table, and others are not narrower than the next number."""
 NARROWEST = 12
@@ -75,7 +77,7 @@ def print_refusal(answer: Reply) -> None:
     if answer.reply_type == "E" and answer.trace_id:
         told["trace_id"] = answer.trace_id
     if answer.code == codes.SYS_CRASH:
-        told["hint"] = f"The stack is under this trace id in {_crash_log_of(answer)}."
+        told |= _where_the_stack_lies(answer)
     print_fields(told, stream=sys.stderr, depth=1)
     if difference:
         print_diff(difference, stream=sys.stderr)
@@ -96,11 +98,15 @@ def _without(told: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in told.items() if name not in names}
 
 
-def _crash_log_of(answer: Reply) -> str:
-    """Where the stack lies: in the log of this process, or else in that of the office that answered."""
+def _where_the_stack_lies(answer: Reply) -> dict[str, str]:
+    """In the log of this process, with a line that shows it, or else in that of the office that answered."""
     log = crash_log()
-    here = answer.trace_id is not None and log.holds(answer.trace_id)
-    return str(log.path) if here else "logs/crashes.jsonl of the office's data folder, where it runs"
+    if answer.trace_id is None or not log.holds(answer.trace_id):
+        return {
+            "hint": "The stack is under this trace id in logs/crashes.jsonl of the office's data folder, where it runs."
+        }
+    found = f"grep {answer.trace_id} {shlex.quote(str(log.path.absolute()))}"
+    return {"hint": f"The stack is under this trace id in {log.path}.", "to_read_it": f"{found} | {READING}"}
 
 
 def print_fields(data: Mapping[str, Any], *, stream: IO[str] | None = None, depth: int = 0) -> None:

@@ -12,11 +12,10 @@ from engross.replies import Reply
 from .answering import finish, require_agreement
 from .flow_command import Namespace
 from .place import AsJson, Place, any_office, at_office, with_signature
-from .printing import print_diff, print_fields, print_table, say
+from .printing import print_diff, print_fields, say
 
 GET, LIST, REVIEW = "proposals.get-proposal", "proposals.list-proposals", "proposals.review-proposal"
 EVERY_STATE = "all"
-COLUMNS = ("id", "status", "by", "risk", "since", "summary")
 NOBODY_TO_ASK = "Look at the proposal; then add --yes, or --approval-token to approve what was shown."
 
 app = typer.Typer(cls=Namespace, no_args_is_help=True, help="Look at what was proposed, and decide.")
@@ -106,19 +105,13 @@ def reject(
 
 
 def _show_page(answer: Reply) -> None:
-    rows = [
-        {
-            **proposal,
-            "by": _author(proposal),
-            "risk": proposal["risk_tier"],
-            "since": proposal["created_at"][:16].replace("T", " "),
-        }
-        for proposal in answer.data["proposals"]
-    ]
-    if not rows:
+    for proposal in answer.data["proposals"]:
+        since = proposal["created_at"][:16].replace("T", " ")
+        about = (proposal["id"], proposal["status"], since, f"risk {proposal['risk_tier']}", _author(proposal))
+        say("  ".join(about), style="bold")
+        say(f"    {proposal['summary']}")
+    if not answer.data["proposals"]:
         say("no proposals")
-        return
-    print_table(rows, COLUMNS)
     if answer.data["next_cursor"]:
         say(f"more: --cursor {answer.data['next_cursor']}")
 

@@ -102,7 +102,7 @@ def _tell(settings: Settings, address: Address, *, auth: bool, new: bool) -> Non
     header = f' --header "Authorization: Bearer {agent}"' if agent else ""
     say(f"  claude mcp add --transport http engross {address.mcp}{header}")
     say("a first call to try:")
-    say(f"  {_program()} facts --url {address.url}" + (f' --token "{owner}"' if owner else ""))
+    say(f"  {_program()} proposals list --url {address.url}" + (f' --token "{owner}"' if owner else ""))
     sys.stdout.flush()
 
 

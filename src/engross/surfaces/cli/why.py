@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeGuard
 
 import typer
 
@@ -15,6 +15,8 @@ from .printing import print_fields, say
 
 WHY = "record.why"
 SHOWN_OF_PAYLOAD = 12
+FACT_BY_FIELD = "fields"
+"""What an account tells of each field, so that the names in it are those of fields."""
 
 
 @at_office
@@ -75,12 +77,16 @@ def _show_one(found: Mapping[str, Any]) -> None:
 
 def _heading(found: Mapping[str, Any]) -> str:
     """What it is, as far as its domain says so."""
-    shown = next((value for value in found.values() if isinstance(value, Mapping) and "name" in value), None)
+    shown = next((value for key, value in found.items() if key != FACT_BY_FIELD and _is_named(value)), None)
     gone = " (gone)" if found.get("is_deleted") else " (only proposed)" if found.get("is_proposed") else ""
     if shown is None:
         return f"{found['aggregate']} {found['subject']}{gone}"
     subject = "" if found["subject"] == shown["name"] else f" ({found['subject']})"
     return f"{shown.get('type', found['aggregate'])} {shown['name']}{subject}{gone}"
+
+
+def _is_named(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping) and "name" in value
 
 
 def _show_reason(reason: Mapping[str, Any]) -> None:

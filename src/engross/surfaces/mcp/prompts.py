@@ -14,8 +14,8 @@ from engross.flows import Prompt, as_declared, nearest
 from engross.replies import codes, reply
 
 from .calling import answered
+from .completing import beginning_with, known_values
 from .protocol import failed, unknown_cursor, unknown_prompt
-from .resources import beginning_with
 from .window import RequestContext, Visit, Window
 
 
@@ -54,11 +54,13 @@ class Prompts:
             raise failed(outcome)
         return _result(prompt, outcome.data.get("messages"))
 
-    def completed(self, name: str, argument: types.CompletionArgument, visit: Visit) -> list[str]:
+    async def completed(self, name: str, argument: types.CompletionArgument, visit: Visit) -> list[str]:
         """Values for an argument of a prompt, where they are known."""
-        arguments = {one.name: one for one in _found(visit, name).arguments}
-        known = arguments.get(argument.name)
-        return beginning_with(argument.value, known.choices) if known is not None else []
+        prompt = _found(visit, name)
+        known = next((one for one in prompt.arguments if one.name == argument.name), None)
+        if known is None:
+            return []
+        return beginning_with(argument.value, known.choices or await known_values(known.name, prompt.ref, visit))
 
 
 def _found(visit: Visit, name: str) -> Prompt:

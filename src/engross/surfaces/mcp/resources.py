@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import mcp_types as types
 import orjson
 
 from engross.flows import Found, Resource
-from engross.office.pending import UNDECIDED
 from engross.replies import Reply, codes, reply, structured
 
 from .calling import answered
+from .completing import beginning_with, known_values
 from .protocol import failed, unknown_cursor, unknown_resource
 from .window import RequestContext, Visit, Window
-
-MOST_COMPLETED = 100
 
 
 class Resources:
@@ -66,32 +63,13 @@ class Resources:
         resource = next((one for one in offered if one.address.template == uri), None)
         if resource is None or argument.name not in resource.address.variables:
             return []
-        return beginning_with(argument.value, await _values(resource, argument.name, visit))
+        return beginning_with(argument.value, await known_values(argument.name, resource.ref, visit))
 
     def _offered(self, context: RequestContext, params: types.PaginatedRequestParams | None) -> list[Resource]:
         if params is not None and params.cursor is not None:
             raise unknown_cursor()
         visit = self._window.visit(context)
         return visit.desk.resources(visit.caller, visit.surface)
-
-
-def beginning_with(start: str, values: Iterable[str]) -> list[str]:
-    """The values that begin like this, in whatever case."""
-    return [value for value in values if value.casefold().startswith(start.casefold())]
-
-
-async def _values(resource: Resource, variable: str, visit: Visit) -> Iterable[str]:
-    if variable == "aggregate":
-        return [aggregate.namespace for aggregate in visit.desk.catalogue.aggregates]
-    if variable == "proposal_id":
-        return [identifier for status in UNDECIDED for identifier in await _proposals(visit, status)]
-    fields: Mapping[str, Any] = visit.desk.catalogue.flow(resource.ref).published["properties"]
-    return [str(value) for value in fields.get(variable, {}).get("enum", ())]
-
-
-async def _proposals(visit: Visit, status: str) -> list[str]:
-    found = await visit.call("proposals.list-proposals", {"status": status, "limit": MOST_COMPLETED})
-    return [str(one["id"]) for one in found.data["proposals"]] if found.ok else []
 
 
 def _told(resource: Resource) -> dict[str, Any]:

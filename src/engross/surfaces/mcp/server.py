@@ -74,7 +74,7 @@ def make_parts(desk: Desk, who: Who, surface: Surface) -> tuple[Server[Any], Sub
     async def complete(context: RequestContext, params: types.CompleteRequestParams) -> types.CompleteResult:
         visit = window.visit(context)
         if isinstance(params.ref, types.PromptReference):
-            values = prompts.completed(params.ref.name, params.argument, visit)
+            values = await prompts.completed(params.ref.name, params.argument, visit)
         else:
             values = await resources.completed(params.ref.uri, params.argument, visit)
         return types.CompleteResult(

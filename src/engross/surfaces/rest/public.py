@@ -17,7 +17,8 @@ from .asked import Asked
 from .etags import DIGITS, is_known
 from .looking import looked_at
 from .openapi import openapi_document
-from .pages import POLICY, docs_page, problem_data, problem_page, problems_page
+from .pages import POLICY, problem_data, problem_page, problems_page
+from .reference import docs_page
 
 JSON, HTML = "application/json", "text/html; charset=utf-8"
 BRIEFLY = "public, max-age=300"

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import engross
+from engross.extras import require
 from engross.flows import Catalogue
 from engross.office import Request, Settings
-from engross.replies import Failed, Reply, Trace, codes
+from engross.replies import Reply, Trace
 
 from .daybook import Ended
 from .labels import Labels
@@ -37,13 +38,8 @@ def spans_for(settings: Settings, catalogue: Catalogue, *, by_variables: bool = 
         return None
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
-    try:
-        return _Telemetry(settings.otlp, catalogue)
-    except ImportError as missing:
-        problem = "OpenTelemetry is not installed: pip install 'engross[otel]'"
-        raise Failed(
-            codes.CONFIG_INVALID, {"setting": "otlp"}, data={"setting": "otlp", "problem": problem}
-        ) from missing
+    require("otel", setting="otlp")
+    return _Telemetry(settings.otlp, catalogue)
 
 
 class _Telemetry:
