@@ -222,6 +222,7 @@ def test_why_finds_an_element_of_another_model_and_asks_back_if_there_are_severa
     assert len(several.json["suggestions"]["candidates"]) == 2
 
 
+@pytest.mark.shows_text
 def test_what_to_compare_with_is_asked_for_in_the_words_of_the_command(local: Shell) -> None:
     told = local.run("model", "diff")
     assert told.code == 2

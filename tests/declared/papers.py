@@ -134,7 +134,7 @@ def written(folder: Path, text: str, name: str = "shelf.yaml") -> Path:
 
 def examined(folder: Path, text: str, name: str = "shelf.yaml") -> Checked:
     """What a check of this text finds."""
-    return check(written(folder, text, name), (), ENVIRONMENT)
+    return check(written(folder, text, name), {}, ENVIRONMENT)
 
 
 def named(faults: tuple[Fault, ...], rule: str) -> list[tuple[str, int, int]]:

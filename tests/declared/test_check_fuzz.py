@@ -16,7 +16,7 @@ from engross.declared.engine import Engine
 from engross.declared.fault import Faults
 from engross.declared.node import plain
 from engross.declared.reading import DEEPEST, HEAVIEST, LARGEST, read
-from engross.flows import Aggregate, Catalogue
+from engross.flows import Aggregate, Catalogue, Semantics
 from tests.declared.papers import ENVIRONMENT, SHELF
 from tests.declared.test_check_sections import ALONE, IMPORTING, SKILLED, SPEECH
 
@@ -62,7 +62,7 @@ def survives(folder: Path, content: bytes) -> None:
     """A check of these bytes ends with a document, with faults, or with both; every fault has a place in a file."""
     file = folder / "fuzz.yaml"
     file.write_bytes(content)
-    found = check(file, ("other.flow",), ENVIRONMENT)
+    found = check(file, {"other.flow": Semantics()}, ENVIRONMENT)
     assert found.document is not None or found.broken
     if not found.broken and found.document is not None:
         # What passes can be offered.
@@ -196,4 +196,4 @@ def test_scalars_are_those_of_yaml_1_2() -> None:
 
 def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
     (tmp_path / "bom.yaml").write_bytes(b"\xef\xbb\xbf" + SHELF.encode())
-    assert check(tmp_path / "bom.yaml", (), ENVIRONMENT).faults == ()
+    assert check(tmp_path / "bom.yaml", {}, ENVIRONMENT).faults == ()

@@ -412,8 +412,8 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 
 def test_without_binds_nothing_is_looked_up(tmp_path: Path) -> None:
     file = written(tmp_path, SHELF)
-    assert check(file, (), {}).broken
-    assert not check(file, (), {}, bound=False).broken
+    assert check(file, {}, {}).broken
+    assert not check(file, {}, {}, bound=False).broken
 
 
 def test_a_secret_shows_in_no_fault_and_no_representation(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from engross.declared.checking import check, checked
 from engross.declared.fault import BadDocument
 from engross.declared.model import Constant, McpExposes, Reference, Template
+from engross.flows import Semantics
 from tests.declared.papers import ENVIRONMENT, SHELF, broken, examined, marked, named, written
 
 MAP = """\
@@ -186,7 +187,7 @@ class TestBinds:
 
     def test_binds_of_the_capability_and_beside_it_are_both_read(self, tmp_path: Path) -> None:
         text = SHELF.replace("capability:\n", "capability:\n  binds: [{ namespace: more, keys: { TWO: TWO } }]\n")
-        found = check(written(tmp_path, text), (), {**ENVIRONMENT, "TWO": "two"})
+        found = check(written(tmp_path, text), {}, {**ENVIRONMENT, "TWO": "two"})
         assert found.faults == ()
         assert found.binds.value("more.TWO") == "two"
 
@@ -355,11 +356,47 @@ def test_a_tool_inherits_the_fields_of_inputs_that_it_leaves_out(tmp_path: Path)
 
 def test_a_ref_may_name_a_flow_of_the_office(tmp_path: Path) -> None:
     text = SHELF.replace("        get-item: { ref: stock.get-item }\n", "        book: { ref: shelf.count-books }\n")
-    assert not check(written(tmp_path, text), ("shelf.count-books",), ENVIRONMENT).broken
+    assert not check(written(tmp_path, text), {"shelf.count-books": Semantics()}, ENVIRONMENT).broken
     (fault,) = [
-        one for one in check(written(tmp_path, text), ("shelf.count-book",), ENVIRONMENT).faults if one.rule == "V8"
+        one
+        for one in check(written(tmp_path, text), {"shelf.count-book": Semantics()}, ENVIRONMENT).faults
+        if one.rule == "V8"
     ]
     assert fault.did_you_mean == ("shelf.count-book",)
+
+
+OFFICE = {"shelf.add-book": Semantics(), "shelf.get-book": Semantics(safe=True, idempotent=True)}
+
+
+@pytest.mark.requirement("FLOW-11")
+@pytest.mark.parametrize(
+    ("before", "after", "is_told"),
+    [
+        ("{ ref: stock.get-item, method: GET }", "{ ref: shelf.add-book, method: GET }", True),
+        ("{ ref: stock.get-item, method: GET }", "{ ref: shelf.get-book, method: DELETE }", True),
+        ("{ ref: stock.get-item, method: GET }", "{ ref: shelf.get-book, method: GET }", False),
+        ("{ ref: stock.get-item, method: GET }", "{ ref: shelf.add-book, method: POST }", False),
+        ("{ ref: stock.get-item }", "{ ref: shelf.add-book, hints: { readOnly: true } }", True),
+        ("{ ref: stock.get-item }", "{ ref: shelf.get-book, hints: { readOnly: true } }", False),
+        (
+            "call: erp.get-item\n          with: { sku: sku }",
+            "call: shelf.add-book\n          with: { title: sku }",
+            True,
+        ),
+        (
+            "call: erp.get-item\n          with: { sku: sku }",
+            "call: shelf.get-book\n          with: { id: sku }",
+            False,
+        ),
+    ],
+)
+def test_what_is_said_of_a_flow_of_the_office_is_held_against_what_it_promises(
+    tmp_path: Path, before: str, after: str, is_told: bool
+) -> None:
+    assert before in SHELF
+    found = check(written(tmp_path, SHELF.replace(before, after, 1)), OFFICE, ENVIRONMENT)
+    assert not found.broken
+    assert [one.rule for one in found.faults if one.rule == "L1"] == ["L1"] * is_told
 
 
 RING = """\

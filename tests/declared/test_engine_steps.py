@@ -13,6 +13,7 @@ import pytest
 from engross.calls import Context, Principal
 from engross.declared.handlers import HANDLERS, step_handler
 from engross.declared.trace import traced
+from engross.flows import Semantics
 from engross.replies import Coded, Denied, Failed, Invalid, Reply, codes, reply
 from tests.declared.engines import ANYBODY, context, document, engine, run, value
 from tests.declared.upstream import Asked, Told, Upstream
@@ -434,7 +435,7 @@ def with_office(tmp_path: Path, answer: Reply, semantics: str = "") -> tuple[Any
 
     file = tmp_path / "document.yaml"
     file.write_text(document("https://erp.example.org", STOCK, OFFICE.format(semantics=semantics)))
-    found = check(file, others=["shelf.add-book"], environ={})
+    found = check(file, others={"shelf.add-book": Semantics()}, environ={})
     assert not found.broken, found.faults
     assert found.document is not None
     office = Counter(answer)

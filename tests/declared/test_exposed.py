@@ -11,6 +11,8 @@ from zipfile import ZipFile
 import httpx2
 import pytest
 
+from engross.office import Settings
+from engross.office.capabilities import open_office
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES
 from tests.bed.served import Served
@@ -18,6 +20,7 @@ from tests.declared.papers import WORDS, written
 from tests.declared.upstream import Upstream
 from tests.declared.warehouse import SECRET, Mcp, furnished, stocked
 from tests.surfaces.cli.shell import Shell
+from tests.surfaces.rest.house import serving
 
 SHELF = EXAMPLES / "04-the-whole.py"
 REHEARSED = """\
@@ -357,3 +360,41 @@ def test_the_secret_is_nowhere(served: Served, mcp: Mcp, paper: Path) -> None:
     assert SECRET not in (served.folder / "accepted.json").read_text()
     with served.client(served.owner) as client:
         assert SECRET not in client.get("/openapi.json").text
+
+
+WRITTEN_BY_GET = """\
+ikanos: "1.0.0-beta5"
+capability:
+  exposes:
+    - type: rest
+      namespace: library
+      resources:
+        add: { path: "/add", operations: { add: { ref: shelf.add-book, method: GET } } }
+        all: { path: "/all", operations: { all: { ref: shelf.list-books, method: GET } } }
+        buy:
+          path: "/buy"
+          operations:
+            buy:
+              ref: shelf.add-book
+              method: GET
+              inputParameters: { name: { in: query, type: string, description: "The title" } }
+              with: { title: name }
+"""
+
+
+def test_asking_for_a_head_never_writes(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "office", domains="", capabilities=(SHELF, written(tmp_path, WRITTEN_BY_GET)))
+    office = open_office(settings)
+    try:
+        with serving(office) as house:
+            for path in ("/library/add?title=Dune", "/library/buy?name=Dune"):
+                refused = house.ask("HEAD", path)
+                assert (refused.status_code, refused.headers["allow"]) == (405, "GET, OPTIONS")
+                assert house.ask("OPTIONS", path).headers["allow"] == "GET, OPTIONS"
+            assert house.ask("HEAD", "/library/all").status_code == 200
+            assert house.get("/library/all").json()["books"] == []
+            assert house.get("/library/add?title=Dune").status_code == 201
+            assert house.get("/library/buy?name=Emma").status_code == 200
+            assert len(house.get("/library/all").json()["books"]) == 2
+    finally:
+        office.close()

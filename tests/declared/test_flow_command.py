@@ -68,6 +68,13 @@ def greet(reader, arguments: NoArguments) -> None:
         assert run("flow", "check", file, env=ENVIRONMENT).code == 2
         assert run("flow", "check", file, "--capability", python, env=ENVIRONMENT).code == 0
 
+    def test_a_write_of_the_office_that_is_said_to_read_is_a_finding(self, tmp_path: Path) -> None:
+        tool = "        review: { ref: proposals.review-proposal, hints: { readOnly: true } }\n"
+        file = written(tmp_path, SHELF.replace("        get-item: { ref: stock.get-item }\n", tool))
+        done = run("flow", "check", file, "--strict", "--json", env=ENVIRONMENT)
+        assert done.code == 2
+        assert "L1" in [one["rule"] for one in done.json["findings"]]
+
     def test_a_file_that_is_not_there_is_a_finding(self, tmp_path: Path) -> None:
         done = run("flow", "check", tmp_path / "gone.yaml", "--json")
         assert done.code == 2

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 
 from engross.calls import Caller, Principal
+from engross.office import Settings
+from engross.office.capabilities import open_office
 from engross.replies import Failed, codes
 from engross.surfaces.desk import Desk
 from tests.bed.offices import Offices
+from tests.declared.papers import written
 from tests.documents.archive import PLAN, Archive, domain, done, envelope
 from tests.surfaces.cli.shell import Shell
+from tests.surfaces.rest.house import serving
 
 SCOUT = Caller(tenant="main", principal=Principal("scout", "agent", frozenset({"agent"})))
 OLD = {"octave_ingest", "octave_create", "octave_amend"}
@@ -116,3 +120,35 @@ def test_they_are_marked_with_the_version_that_deprecated_them(tmp_path: Path) -
 def test_the_migration_page_maps_every_old_tool_and_every_dropped_parameter() -> None:
     for name in (*OLD, "octave_validate", "octave_write", "tier", "verbose", "fix=true", "validation_status"):
         assert f"`{name}" in PAGE, name
+
+
+@pytest.mark.parametrize(
+    ("offer", "more"),
+    [
+        (
+            "{ type: rest, namespace: notes, resources: "
+            "{ look: { path: /look, operations: { look: { ref: documents.octave-ingest, method: POST } } } } }",
+            ["/notes/look"],
+        ),
+        ("{ type: mcp, namespace: notes, tools: { look-in: { ref: documents.octave-ingest } } }", []),
+    ],
+    ids=["rest", "mcp"],
+)
+def test_one_that_a_document_offers_is_there_whichever_way_it_is_offered(
+    tmp_path: Path, offer: str, more: list[str]
+) -> None:
+    paper = written(tmp_path, f'ikanos: "1.0.0-beta5"\ncapability:\n  exposes:\n    - {offer}\n')
+    settings = Settings(data=tmp_path / "office", domains="documents", capabilities=(paper,))
+    office = open_office(settings)
+    try:
+        with serving(office) as house:
+            given = {"content": PLAN, "schema": "META"}
+            paths = house.get("/openapi.json").json()["paths"]
+            for path in (*more, "/v1/documents/octave-ingest"):
+                assert path in paths
+                assert house.ask("POST", path, json=given).status_code == 200
+            assert house.call("documents.octave-create", given).status_code == 404
+        assert Desk(office).find("documents.octave-ingest") is not None
+        assert Desk(office).find("documents.octave-create") is None
+    finally:
+        office.close()

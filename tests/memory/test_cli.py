@@ -121,6 +121,7 @@ def test_a_file_is_ingested_by_the_flow_s_own_options_too(shell, papers):
 @pytest.mark.parametrize(
     "words", [["--file-content", "YQ=="], ["--content-hash", "0" * 64], ["--client-request-id", "one-for-all"]]
 )
+@pytest.mark.shows_text
 def test_what_cannot_be_said_of_these_files_is_refused(shell, papers, words):
     refused = shell.run("memory", "ingest", papers, *words)
     assert (refused.code, words[0] in refused.err) == (2, True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any, NotRequired
 
 import orjson
+import pytest
 from typing_extensions import TypedDict
 
 from engross.flows import Aggregate, Described
@@ -106,7 +107,7 @@ def test_a_caller_who_may_not_make_the_call_learns_nothing_from_it(offices: Offi
     clara = offices.open(kitchen(examine))
     vera = clara.as_("vera", "human", ["viewer"])
     not_an_object: Any = [1]
-    for wrong in ({"dish": ""}, {"dsih": "Soup"}, {}, not_an_object):
+    for wrong in ({"dish": ""}, {"dsih": "Soup"}, {}, not_an_object, {"dish": "a\0b"}):
         denied = vera.call("kitchen.take-order", wrong)
         assert (denied.reply_type, denied.message_key, "errors" in denied.data) == ("D", "WRITE_DENIED", False)
     assert asked == []
@@ -127,6 +128,36 @@ def test_a_policy_that_asks_for_a_reason_hears_one_that_came_with_a_wrong_shape(
     # A reason that does not fit is none that is missing.
     too_long = clara.call("kitchen.take-order", {"dish": "Soup", "reason": "x" * 3000})
     assert told(too_long) == [("VALIDATION_ERROR", "reason")]
+    broken = clara.call("kitchen.take-order", {"dish": "a\0b", "reason": "Hungry"})
+    assert told(broken) == [("MALFORMED_INPUT", "dish")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "findings"), [({"dish": ""}, 2), ({"dish": "a\0b"}, 1)], ids=["examined", "not-examined"]
+)
+def test_a_call_without_the_shape_counts_once_and_one_too_many_hears_so(
+    offices: Offices, tmp_path: Path, wrong: dict[str, Any], findings: int
+) -> None:
+    asked: list[str] = []
+
+    def examine(unit: Unit, arguments: Mapping[str, Any], refused: frozenset[str]) -> list[Issue]:
+        asked.append(unit.context.principal.id)
+        return [missing("table")]
+
+    (tmp_path / "knobs.toml").write_text('rate_limits = { write = "3/hour" }')
+    clara = offices.open(kitchen(examine), policies=tmp_path)
+    bella = clara.as_("bella", "human", ["curator"], surface="rest")
+    answers = [bella.call("kitchen.take-order", wrong) for _ in range(2)]
+    assert [len(told(answer)) for answer in answers] == [findings] * 2
+    assert bella.call("kitchen.take-order", {"dish": "Soup"}).ok
+    looks = len(asked)
+    for late in (wrong, {"dish": "Soup"}):
+        answer = bella.call("kitchen.take-order", late)
+        assert (answer.reply_type, answer.message_key) == ("D", "RATE_LIMIT_EXCEEDED")
+    assert len(asked) == looks
+    # Who may not call at all still hears that, and nobody is counted where calls are not.
+    assert bella.as_("vera", "human", ["viewer"]).call("kitchen.take-order", wrong).message_key == "WRITE_DENIED"
+    assert {clara.call("kitchen.take-order", wrong).reply_type for _ in range(5)} == {"I"}
 
 
 def test_an_examiner_that_crashes_takes_nothing_from_the_refusal(offices: Offices) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
+
+from engross.flows import Semantics as Promised
 
 from .attachments import attachment
 from .binding import NO_BINDS, Binds, resolve
@@ -17,6 +20,8 @@ from .model import Document, Exposes, McpExposes, Place, RestExposes, SkillExpos
 from .references import check_references
 from .request import Blueprint
 from .scope import check_scope
+
+NO_OTHERS: Mapping[str, Promised] = MappingProxyType({})
 
 
 class Checked(NamedTuple):
@@ -34,15 +39,16 @@ class Checked(NamedTuple):
 
 def check(
     file: Path,
-    others: Collection[str] = (),
+    others: Mapping[str, Promised] = NO_OTHERS,
     environ: Mapping[str, str] | None = None,
     *,
     bound: bool = True,
     alone: bool = False,
 ) -> Checked:
-    """Check a document. `others` are the flows of the office; without `bound` no value is looked up.
+    """Check a document. `others` are the flows of the office, each with what it promises.
 
-    A section alone may call what only the document that imports it knows, unless it is to be used `alone`.
+    Without `bound` no value is looked up. A section alone may call what only the document that imports it knows, unless
+    it is to be used `alone`.
     """
     faults = Faults()
     document = load(file, faults)
@@ -53,7 +59,7 @@ def check(
     check_scope(document, faults)
     check_fitness(document, faults)
     _check_skills(document, faults)
-    lint(document, faults)
+    lint(document, others, faults)
     binds = resolve(document, os.environ if environ is None else environ, faults) if bound else NO_BINDS
     if bound and not faults.broken:
         _check_sending(document, binds, faults)
@@ -61,7 +67,11 @@ def check(
 
 
 def checked(
-    file: Path, others: Collection[str] = (), environ: Mapping[str, str] | None = None, *, bound: bool = True
+    file: Path,
+    others: Mapping[str, Promised] = NO_OTHERS,
+    environ: Mapping[str, str] | None = None,
+    *,
+    bound: bool = True,
 ) -> Checked:
     """A document that can be used; BadDocument for one that cannot."""
     found = check(file, others, environ, bound=bound, alone=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from engross.flows import Semantics as Promised
 from engross.flows.names import title
 
 from .attachments import attachment
+from .checking import NO_OTHERS
 from .engine import Engine
 from .exposing import flow_name
 from .model import (
@@ -63,14 +65,18 @@ class Declared(Aggregate):
         self.document = engine.document
 
 
-def compiled(engine: Engine) -> tuple[Declared, ...]:
-    """The aggregates of a document: those it declares, and one for each exposure that is called otherwise."""
-    return _Compiler(engine).aggregates()
+def compiled(engine: Engine, others: Mapping[str, Promised] = NO_OTHERS) -> tuple[Declared, ...]:
+    """The aggregates of a document: those it declares, and one for each exposure that is called otherwise.
+
+    `others` are the flows of the office and what they promise.
+    """
+    return _Compiler(engine, others).aggregates()
 
 
 class _Compiler:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, others: Mapping[str, Promised]) -> None:
         self._engine = engine
+        self._others = others
         self._document: Document = engine.document
         self._made: dict[str, Declared] = {}
 
@@ -160,10 +166,17 @@ class _Compiler:
         if not offer.given and not offer.outputs and not own_inputs:
             return offer.ref.ref
         if base is None:
-            base = _call_of(offer, home.namespace, name, semantics)
+            base = _call_of(offer, home.namespace, name, self._borne_out(offer.ref.ref, semantics))
             offer = Offer(ref=offer.ref, inputs=offer.inputs)
         described = replace(base, description=offer.description or base.description)
         return self._flow(home, described, offer=offer, name=flow_name(name)).ref
+
+    def _borne_out(self, ref: str, semantics: Semantics | None) -> Semantics | None:
+        """What an exposure says of a flow of the office; that a write changes nothing is not believed."""
+        promised = self._others.get(ref)
+        if semantics is None or promised is None or promised.safe:
+            return semantics
+        return replace(semantics, safe=False)
 
     def _tool(self, home: Declared, tool: McpTool) -> None:
         offer = tool.offer
@@ -320,7 +333,7 @@ def _heading(text: str | None) -> str | None:
 def _call_of(offer: Offer, namespace: str, name: str, semantics: Semantics | None) -> Flow:
     """A flow of the office with arguments of its own: a flow here that calls it.
 
-    Whether it is safe is the exposure's word; the office governs the inner call whatever that says.
+    What it promises is the exposure's word; the office governs the inner call whatever that says.
     """
     assert offer.ref is not None
     target = Target(offer.ref.namespace, offer.ref.name, offer.ref.place, "flow")

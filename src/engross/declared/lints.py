@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, TypeAlias
+
+from engross.flows import Semantics as Promised
 
 from .fault import Faults
 from .model import (
@@ -16,22 +18,25 @@ from .model import (
     McpExposes,
     McpTool,
     Place,
+    Ref,
     RestExposes,
     RestOperation,
     Semantics,
+    Target,
 )
 from .references import offers, targets
 from .scope import uses
 
 MOST_STEPS = 5
 _DANGEROUS = ("<script", "eval(")
+Said: TypeAlias = Semantics | Promised
 _CHANGING = ("PUT", "PATCH", "DELETE")
 
 
-def lint(document: Document, faults: Faults) -> None:
-    """Everything that an author should look at again."""
+def lint(document: Document, others: Mapping[str, Promised], faults: Faults) -> None:
+    """Everything that an author should look at again. `others` are the flows of the office and what they promise."""
     for flow in document.flows():
-        _unsafe_calls(flow, document, faults)
+        _unsafe_calls(flow, document, others, faults)
         _size(flow, faults)
         _texts(flow.description, flow.place, faults)
     for aggregate in document.aggregates.values():
@@ -39,24 +44,27 @@ def lint(document: Document, faults: Faults) -> None:
             if flow.semantics is None:
                 faults.warning("L9", flow.place, f"{flow.ref} does not say its semantics: is it safe, idempotent?")
     _consumed(document, faults)
-    _exposed(document, faults)
+    _exposed(document, others, faults)
     _unused(document, faults)
     _repeated_logic(document, faults)
     _repeated_hints(document, faults)
 
 
-def _semantics(tool: McpTool | RestOperation, document: Document) -> Semantics | None:
-    flow = document.flow(tool.offer.ref.ref) if tool.offer.ref else None
-    return flow.semantics if flow else None
+def _semantics(ref: Ref | Target | None, document: Document, others: Mapping[str, Promised]) -> Said | None:
+    """What the flow says that is meant, be it one of the document or of the office."""
+    if ref is None:
+        return None
+    flow = document.flow(ref.ref)
+    return flow.semantics if flow else others.get(ref.ref)
 
 
-def _exposed(document: Document, faults: Faults) -> None:
+def _exposed(document: Document, others: Mapping[str, Promised], faults: Faults) -> None:
     for exposes in document.exposes.values():
         if isinstance(exposes, McpExposes):
             _texts(exposes.description, exposes.place, faults)
             for tool in exposes.tools.values():
                 _texts(tool.offer.description, tool.place, faults)
-                _consistent_hints(tool, _semantics(tool, document), faults)
+                _consistent_hints(tool, _semantics(tool.offer.ref, document, others), faults)
         elif isinstance(exposes, RestExposes):
             for resource in exposes.resources.values():
                 _path(resource.path, resource.place, faults)
@@ -64,10 +72,10 @@ def _exposed(document: Document, faults: Faults) -> None:
                     faults.warning("L2", resource.place, "A path does not end with a slash.")
                 for operation in resource.operations.values():
                     _texts(operation.offer.description, operation.place, faults)
-                    _consistent_method(operation, _semantics(operation, document), faults)
+                    _consistent_method(operation, _semantics(operation.offer.ref, document, others), faults)
 
 
-def _consistent_hints(tool: McpTool, said: Semantics | None, faults: Faults) -> None:
+def _consistent_hints(tool: McpTool, said: Said | None, faults: Faults) -> None:
     """L1: hints that contradict what the flow says about itself."""
     if said is None:
         return
@@ -82,7 +90,7 @@ def _consistent_hints(tool: McpTool, said: Semantics | None, faults: Faults) -> 
         faults.warning("L1", tool.place, f"The flow of {tool.name} and its hints disagree on idempotent.")
 
 
-def _consistent_method(operation: RestOperation, said: Semantics | None, faults: Faults) -> None:
+def _consistent_method(operation: RestOperation, said: Said | None, faults: Faults) -> None:
     """L1: methods that contradict what the flow says about itself."""
     if said is None:
         return
@@ -94,19 +102,24 @@ def _consistent_method(operation: RestOperation, said: Semantics | None, faults:
         faults.warning("L1", operation.place, f"The flow of {operation.name} is idempotent: POST says that it is not.")
 
 
-def _unsafe_calls(flow: Flow, document: Document, faults: Faults) -> None:
+def _unsafe_calls(flow: Flow, document: Document, others: Mapping[str, Promised], faults: Faults) -> None:
     """L1: a flow that calls itself safe and calls what is not."""
     if flow.semantics is None or not flow.semantics.safe:
         return
     for target in targets(flow):
         operation = document.operation(target) if target.kind == "operation" else None
-        called = document.flow(target.ref) if target.kind == "flow" else None
         if operation is not None and operation.method in _CHANGING:
             told = f"{flow.ref} says that it is safe, and calls {target.ref}, which is {operation.method}."
             faults.warning("L1", target.place, told)
-        elif called is not None and not (called.semantics and called.semantics.safe):
+        elif target.kind == "flow" and _is_unsafe(target, document, others):
             told = f"{flow.ref} says that it is safe, and calls {target.ref}, which does not say so."
             faults.warning("L1", target.place, told)
+
+
+def _is_unsafe(target: Target, document: Document, others: Mapping[str, Promised]) -> bool:
+    """Is there such a flow, and does it not say that it is safe?"""
+    said = _semantics(target, document, others)
+    return (said is not None or document.flow(target.ref) is not None) and not (said and said.safe)
 
 
 def _consumed(document: Document, faults: Faults) -> None:

@@ -68,8 +68,9 @@ class Contents:
             raise FlowDefinitionError("catalogue", complaints)
         self.tools = {exposure.tool: Tool(exposure, self.flows[exposure.ref]) for exposure in exposures}
         self.offering: dict[str, frozenset[str]] = {}
-        for exposure in exposures:
-            self.offering[exposure.ref] = self.offering.get(exposure.ref, frozenset()) | {exposure.toolset}
+        offers = ((one.ref, one.toolset) for one in exposures)
+        for ref, offered_in in chain(offers, ((route.ref, route.namespace) for route in self.routes)):
+            self.offering[ref] = self.offering.get(ref, frozenset()) | {offered_in}
         # The most particular address first: it is the one that is meant.
         self.resources = tuple(sorted(resources, key=lambda one: (one.is_template, -one.address.literal)))
         for aggregate in self.aggregates:

@@ -8,8 +8,6 @@ from functools import cached_property
 from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engross.replies import Invalid
-
 from .admissible import admissible
 from .checked import CallWarning, Checked, Normaliser
 from .checker import Checker
@@ -31,6 +29,8 @@ from .semantics import Semantics, hints
 from .signature import Handler
 
 if TYPE_CHECKING:
+    from engross.replies import Issue
+
     from .aggregate import Aggregate
 
 EXPECTED_VERSION = "expected_version"
@@ -178,10 +178,10 @@ class Flow:
         return found if type(found) in (int, str) else None
 
     def check(self, raw: object) -> Checked:
-        """Arguments ready to work with, or Invalid with everything that is wrong with them."""
+        """Arguments ready to work with, or `Misshapen` with everything that is wrong with them."""
         issues = admissible(raw, self.limits)
         if issues:
-            raise Invalid.many(issues)
+            raise self._inadmissible(raw, issues)
         if not isinstance(raw, dict):
             raise Misshapen.many(self.checker.check(raw))
         arguments, given = split(raw, self._offered)
@@ -258,7 +258,13 @@ class Flow:
     def _defaults(self) -> Defaults:
         return Defaults(self.enforced)
 
-    def _invalid(self, arguments: dict[str, Any], given: Mapping[str, Any]) -> Invalid:
+    def _inadmissible(self, raw: object, issues: list[Issue]) -> Misshapen:
+        refused = Misshapen.many(issues)
+        if isinstance(raw, dict):
+            refused.controls = controls_from(_reason_in(split(raw, self._offered)[1]))
+        return refused
+
+    def _invalid(self, arguments: dict[str, Any], given: Mapping[str, Any]) -> Misshapen:
         faults: list[tuple[Checker, Fault, Mapping[str, Any]]] = []
         in_all = 0
         for checker, values in ((self.checker, arguments), (control_checker(), given)):
@@ -270,7 +276,7 @@ class Flow:
         issues = [checker.issue(fault, values) for checker, fault, values in faults[:MOST_SHOWN]]
         refused = Misshapen.many(issues, data={"errors_in_all": in_all} if in_all > MOST_SHOWN else None)
         steering, _ = remainder(given, [fault.path for fault in control_checker().faults(given)])
-        refused.controls = controls_from({**steering, **{name: given[name] for name in ("reason",) if name in given}})
+        refused.controls = controls_from({**steering, **_reason_in(given)})
         if self.examiner is not None:
             refused.rest = self._remainder(arguments, refused.controls)
         return refused
@@ -291,3 +297,8 @@ class Flow:
             raise FlowDefinitionError(self.ref, f"It has a {part} already: drop one of the two.")
         object.__setattr__(self, part, function)
         return function
+
+
+def _reason_in(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The reason, fit or not: whoever gave one is not asked for one."""
+    return {"reason": given["reason"]} if "reason" in given else {}

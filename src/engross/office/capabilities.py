@@ -7,7 +7,7 @@ everybody may write are therefore refused where the office looks for them by its
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
@@ -16,12 +16,12 @@ from types import MappingProxyType, ModuleType
 from typing import Any, NoReturn
 
 from engross.calls import Clock, now
-from engross.flows import Aggregate, Catalogue, FlowDefinitionError
+from engross.flows import Aggregate, Catalogue, Flow, FlowDefinitionError, Semantics
 from engross.plainfile import stands_at
 from engross.replies import Failed, codes
 
 from .built_in import Surroundings, built_in
-from .declared import SUFFIXES, Refs, accept_loaded, by_document, is_capability, join, load_document
+from .declared import SUFFIXES, Others, accept_loaded, by_document, is_capability, join, load_document
 from .office import Office, own_aggregates, read_knobs
 from .settings import Settings
 
@@ -30,7 +30,7 @@ WRITABLE_BY_ALL = 0o002
 NO_ISSUER = None
 """Flows are the same with any issuer: to look at them, its settings need not make sense."""
 
-Loader = Callable[[Path, Settings, Collection[str]], Iterable[Aggregate]]
+Loader = Callable[[Path, Settings, Mapping[str, Semantics]], Iterable[Aggregate]]
 """Reads a file, for an office with these settings and these other flows."""
 
 
@@ -56,9 +56,9 @@ def _watch(office: Office, found: Iterable[Aggregate]) -> None:
     """Keep an eye on what is accepted of documents."""
     from .watch import Watch
 
-    def others(file: Path) -> Collection[str]:
+    def others(file: Path) -> Mapping[str, Semantics]:
         own = {one.namespace for one in by_document(found).get(file, ())}
-        return Refs(lambda: (flow.ref for flow in office.catalogue if flow.aggregate.namespace not in own), lambda: ())
+        return Others(lambda: (flow for flow in office.catalogue if flow.aggregate.namespace not in own), lambda: ())
 
     office.takes_up_documents = True
     watch = Watch(office, found, others)
@@ -93,7 +93,7 @@ def load_capabilities(
     homes: dict[str, Path] = {}
     found: dict[int, Aggregate] = {}
     settings = settings or Settings(data=data)
-    others = Refs(lambda: _refs(settings), lambda: (*given, *found.values()))
+    others = Others(lambda: _own_flows(settings), lambda: (*given, *found.values()))
     for file in sorted(_each_once([*files, *_lying_in(data / FOLDER)]), key=_is_document):
         for aggregate in _loaded(file, settings, others):
             if id(aggregate) in found:
@@ -106,21 +106,21 @@ def load_capabilities(
     return tuple(found.values())
 
 
-def known_refs(settings: Settings) -> Collection[str]:
-    """The refs that documents may name besides their own: of the office, and of the other capabilities it has."""
+def known_flows(settings: Settings) -> Mapping[str, Semantics]:
+    """What documents may name besides their own: the flows of the office, and of the other capabilities it has."""
     files = [file for file in settings.capabilities if not _is_document(file)]
-    return Refs(lambda: _refs(settings), lambda: load_capabilities(files, Path(), settings))
+    return Others(lambda: _own_flows(settings), lambda: load_capabilities(files, Path(), settings))
 
 
 def _is_document(file: Path) -> bool:
     return file.suffix in SUFFIXES
 
 
-def _refs(settings: Settings) -> list[str]:
-    """The refs of all flows that the office has without any capability."""
+def _own_flows(settings: Settings) -> Iterator[Flow]:
+    """All flows that the office has without any capability."""
     domains = (later.make() for later in built_in(_surroundings(settings)))
     every = (*own_aggregates(NO_ISSUER, _no_office, _no_office), *domains)
-    return [flow.ref for aggregate in every for flow in aggregate.flows.values()]
+    return (flow for aggregate in every for flow in aggregate.flows.values())
 
 
 def _no_office() -> NoReturn:
@@ -154,7 +154,7 @@ def _lying_in(folder: Path) -> list[Path]:
         raise _unusable(place, f"it cannot be read ({type(error).__name__})") from error
 
 
-def _loaded(file: Path, settings: Settings, others: Collection[str]) -> list[Aggregate]:
+def _loaded(file: Path, settings: Settings, others: Mapping[str, Semantics]) -> list[Aggregate]:
     if not file.is_file():
         raise _unusable(file, "it is a folder: name the files in it" if file.is_dir() else "there is no such file")
     load = LOADERS.get(file.suffix)
@@ -166,7 +166,7 @@ def _loaded(file: Path, settings: Settings, others: Collection[str]) -> list[Agg
     return found
 
 
-def _load_python(file: Path, _: Settings, __: Collection[str]) -> Iterator[Aggregate]:
+def _load_python(file: Path, _: Settings, __: Mapping[str, Semantics]) -> Iterator[Aggregate]:
     """The aggregates that a Python file defines, or imports, at module level."""
     whole = file.resolve()
     found = whole.stat()

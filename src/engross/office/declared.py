@@ -7,11 +7,12 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
-from engross.flows import Aggregate
+from engross.flows import Aggregate, Flow, Semantics
 from engross.pipeline import Request
 from engross.plainfile import only_plain
 from engross.replies import Failed, Reply, codes
@@ -30,31 +31,32 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 _CAPABILITY = re.compile(rb"^[\"']?capability[\"']?[ \t]*:", re.MULTILINE)
 _LOOKED_AT = 2 * 1024 * 1024
+NO_OTHERS: Mapping[str, Semantics] = MappingProxyType({})
 _log = logging.getLogger("engross.declared")
 
 
-class Refs(Collection[str]):
-    """The refs of the flows that a document may name besides its own. Most documents never ask for them."""
+class Others(Mapping[str, Semantics]):
+    """The flows that a document may name besides its own, and what they promise. Most documents never ask for them."""
 
-    def __init__(self, office: Callable[[], Iterable[str]], loaded: Callable[[], Iterable[Aggregate]]) -> None:
+    def __init__(self, office: Callable[[], Iterable[Flow]], loaded: Callable[[], Iterable[Aggregate]]) -> None:
         """Those of the office are looked up when somebody asks; other files may be loaded meanwhile."""
         self._office = office
         self._loaded = loaded
-        self._found: frozenset[str] | None = None
+        self._found: dict[str, Semantics] | None = None
 
-    def _refs(self) -> frozenset[str]:
+    def _promises(self) -> dict[str, Semantics]:
         if self._found is None:
-            self._found = frozenset(self._office())
-        return self._found.union(flow.ref for one in self._loaded() for flow in one.flows.values())
+            self._found = {flow.ref: flow.semantics for flow in self._office()}
+        return self._found | {flow.ref: flow.semantics for one in self._loaded() for flow in one.flows.values()}
 
-    def __contains__(self, ref: object) -> bool:
-        return ref in self._refs()
+    def __getitem__(self, ref: str) -> Semantics:
+        return self._promises()[ref]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._refs())
+        return iter(self._promises())
 
     def __len__(self) -> int:
-        return len(self._refs())
+        return len(self._promises())
 
 
 def is_capability(file: Path) -> bool:
@@ -63,12 +65,12 @@ def is_capability(file: Path) -> bool:
         return _CAPABILITY.search(content.read(_LOOKED_AT)) is not None
 
 
-def load_document(file: Path, settings: Settings, others: Collection[str]) -> tuple[Aggregate, ...]:
+def load_document(file: Path, settings: Settings, others: Mapping[str, Semantics]) -> tuple[Aggregate, ...]:
     """The aggregates that a document declares."""
     return _made(file, settings, others, bound=True)
 
 
-def _made(file: Path, settings: Settings, others: Collection[str], *, bound: bool) -> tuple[Aggregate, ...]:
+def _made(file: Path, settings: Settings, others: Mapping[str, Semantics], *, bound: bool) -> tuple[Aggregate, ...]:
     from engross.declared.checking import checked
     from engross.declared.compiling import compiled
     from engross.declared.engine import Engine
@@ -79,7 +81,7 @@ def _made(file: Path, settings: Settings, others: Collection[str], *, bound: boo
         found = checked(file, others, bound=bound)
         assert found.document is not None
         ways = Ways.of(private_hosts=settings.private_hosts, upstreams=settings.upstreams)
-        made = compiled(Engine(found.document, found.binds, ways))
+        made = compiled(Engine(found.document, found.binds, ways), others)
     except BadDocument as bad:
         raise _unusable(file, bad.faults) from None
     _refuse_domains(file, made, settings)
@@ -145,7 +147,9 @@ class _Caller:
         return self._office.catalogue.flow(ref).own_fields
 
 
-def check_document(file: Path, others: Collection[str] = (), *, bound: bool = True) -> list[dict[str, Any]]:
+def check_document(
+    file: Path, others: Mapping[str, Semantics] = NO_OTHERS, *, bound: bool = True
+) -> list[dict[str, Any]]:
     """What is to be said about a document, in the order of its lines."""
     from engross.declared.checking import check
 
@@ -192,7 +196,7 @@ class Offered(NamedTuple):
         return bool(self.difference)
 
 
-def offered(file: Path, settings: Settings, others: Collection[str]) -> Offered:
+def offered(file: Path, settings: Settings, others: Mapping[str, Semantics]) -> Offered:
     """Look at a document as it is now, beside the state that was accepted."""
     aggregates = _made(file, settings, others, bound=False)
     told = told_of(aggregates)

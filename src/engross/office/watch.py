@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from engross.flows import Aggregate, FlowDefinitionError
+from engross.flows import Aggregate, FlowDefinitionError, Semantics
 from engross.replies import Failed
 
 from .acceptance import Acceptances, stamp_of
@@ -31,7 +31,7 @@ class Watch:
         self,
         office: Office,
         aggregates: Iterable[Aggregate],
-        others: Callable[[Path], Collection[str]],
+        others: Callable[[Path], Mapping[str, Semantics]],
         seconds: float = SECONDS,
     ) -> None:
         """`others` are the flows that a document may name besides its own."""

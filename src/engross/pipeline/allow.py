@@ -13,16 +13,11 @@ from engross.replies import Denied, codes
 from .fittings import Fittings
 
 
-def permit(fittings: Fittings, context: Context, flow: Flow) -> None:
-    """Refuse a call that policy does not let this principal make, whatever its arguments."""
+def allow(fittings: Fittings, context: Context, flow: Flow, is_counted: bool) -> None:
+    """Refuse a call that policy does not let this principal make, or that is one too many, whatever its arguments."""
     decision = fittings.policy.may_call(context, flow)
     if decision.verdict == "deny":
         raise refusal(decision, flow.ref)
-
-
-def allow(fittings: Fittings, context: Context, flow: Flow, is_counted: bool) -> None:
-    """Refuse a call that policy does not let this principal make, or that is one too many."""
-    permit(fittings, context, flow)
     if is_counted:
         fittings.limits.take(context, flow)
 

@@ -1,8 +1,8 @@
 """Beside the check: what else is wrong with a call that does not have the shape of its flow.
 
-A caller who may not make the call at all hears that instead: no better arguments would help. The flow is asked only if
-it can look at a part of its arguments, and in a unit that leaves nothing. Whatever comes of the look, the call is
-refused: a look that fails adds nothing.
+A caller who may not make the call at all, or makes one too many, hears that instead: no better arguments would help.
+So a call that is refused here counts like any other. The flow is asked only if it can look at a part of its arguments,
+and in a unit that leaves nothing. Whatever comes of the look, the call is refused: a look that fails adds nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engross.replies import Denied, Invalid, Issue, Trace, record_crash
 from engross.store import Transaction
 
 from .admit import admit
-from .allow import allow, own_only, permit
+from .allow import allow, own_only
 from .draft import growing_proposal, see_draft
 from .fittings import Fittings
 from .request import Request
@@ -26,7 +26,7 @@ from .steps import Steps, Write
 def examined(fittings: Fittings, request: Request, flow: Flow, refused: Misshapen, trace: Trace) -> Steps[Invalid]:
     """The refusal, with all that the flow itself has to say against the rest of the call."""
     context = admit(fittings, request, flow, refused.controls, trace)
-    permit(fittings, context, flow)
+    allow(fittings, context, flow, request.is_counted)
     examiner, rest = flow.examiner, refused.rest
     if examiner is None or rest is None:
         return refused
@@ -43,7 +43,6 @@ def examined(fittings: Fittings, request: Request, flow: Flow, refused: Misshape
             unit.rewind()
 
     try:
-        allow(fittings, context, flow, request.is_counted)
         own_only(context, flow, rest.checked.arguments)
         found = yield Write(fittings.store, context.tenant, look, tentative=True, deadline=context.deadline)
     except Denied:

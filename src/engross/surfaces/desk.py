@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterator
 from typing import Any
 
 from engross.calls import Caller, Surface
 from engross.flows import Catalogue, Flow, Found, Prompt, Resource, Tool, shortened
 from engross.office import Office, Request
 from engross.office.toolsets import HIDDEN, hidden_in, refuse_unknown_toolsets
-from engross.replies import Coded, Reply, Trace, log_end, record_crash, reply_of
+from engross.replies import Coded, Denied, Reply, Trace, log_end, record_crash, reply_of
 
 from .watching import Daybook
 
@@ -21,12 +21,14 @@ MORE = "-more"
 class _View:
     """What is listed and found, in one edition of the catalogue."""
 
-    def __init__(self, catalogue: Catalogue, toolsets: frozenset[str] | None) -> None:
+    def __init__(self, catalogue: Catalogue, toolsets: frozenset[str] | None, hidden: Container[str]) -> None:
         self.edition = catalogue.edition
         self.listed = frozenset(_default(catalogue)) if toolsets is None else toolsets
         self.found = frozenset(catalogue.toolsets) - HIDDEN | self.listed
         named = catalogue.tools(self.found)
-        self.reached = [*named, *(Tool.unnamed(flow) for flow in _unexposed(catalogue))]
+        by_name = {tool.flow.ref for tool in named}
+        unnamed = (flow for flow in catalogue if flow.ref not in by_name and flow.ref not in hidden)
+        self.reached = [*named, *map(Tool.unnamed, unnamed)]
         self.by_ref = {tool.flow.ref: tool for tool in reversed(self.reached)}
 
 
@@ -43,7 +45,7 @@ class Desk:
         self._toolsets = office.toolsets if toolsets is None else frozenset(toolsets)
         self.hidden = hidden_in(office.catalogue, self._toolsets)
         """The flows that are not there."""
-        self._view = _View(office.catalogue, self._toolsets)
+        self._view = _View(office.catalogue, self._toolsets, self.hidden)
 
     @property
     def edition(self) -> int:
@@ -52,7 +54,7 @@ class Desk:
 
     def _seen(self) -> _View:
         if self._view.edition != self.catalogue.edition:
-            self._view = _View(self.catalogue, self._toolsets)
+            self._view = _View(self.catalogue, self._toolsets, self.hidden)
         return self._view
 
     @property
@@ -112,8 +114,14 @@ class Desk:
         return answer
 
     def refuse(self, caller: Caller, flow: str, surface: Surface, refusal: Coded, **options: Any) -> Reply:
-        """Answer a call that cannot even be read. Options are those of `Request`."""
+        """Answer a call that cannot even be read; it counts like any other. Options are those of `Request`."""
         request = Request(flow, None, caller.tenant, caller.principal, surface=surface, **options)
+        known = self.catalogue.at_hand(flow, self.hidden) if request.is_counted else None
+        try:
+            if known is not None:
+                self.office.count_call(caller, known, surface)
+        except Denied as late:
+            refusal = late
         answer = reply_of(refusal).traced(Trace.from_headers(request.traceparent, request.tracestate), shortened(flow))
         if refusal.__cause__ is not None and answer.trace is not None:
             record_crash(answer.trace.trace_id, refusal, flow)
@@ -135,11 +143,6 @@ class Desk:
 
     def _may(self, caller: Caller, flow: Flow, surface: Surface) -> bool:
         return self.office.may_call(caller, flow, surface)
-
-
-def _unexposed(catalogue: Catalogue) -> Iterator[Flow]:
-    named = {exposure.ref for exposure in catalogue.exposures()}
-    return (flow for flow in catalogue if not flow.exposed and flow.ref not in named)
 
 
 def _default(catalogue: Catalogue) -> set[str]:

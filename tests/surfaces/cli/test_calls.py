@@ -89,6 +89,7 @@ def test_a_file_that_cannot_be_read_is_named_and_json_is_not_blamed(local: Shell
     assert "well-formed" not in refused
 
 
+@pytest.mark.shows_text
 def test_arguments_without_their_option_are_told_its_name(local: Shell) -> None:
     done = local.run("call", "shelf.add-book", DUNE)
     assert (done.code, "--json" in done.err) == (2, True)
@@ -311,3 +312,42 @@ def test_an_empty_token_is_none_whatever_the_environment_holds(served: Served) -
         assert run(*words, *there, "--token", "", env=held).key == "AUTH_REQUIRED"
     seen = run("doctor", *there, "--token", "", env=held)
     assert [check["code"] for check in seen.json["checks"] if check["status"] == "fail"] == ["AUTH_REQUIRED"]
+
+
+UNFIT = [
+    (("upload", "gone.bin"), "file"),
+    (("download", "0" * 64, "nowhere/to.bin"), "target"),
+    (("doc", "validate", "gone.oct.md"), "files"),
+    (("doc", "diff", "gone.oct.md"), "file"),
+    (("doc", "schemas", "nope"), "name"),
+    (("model", "import", "gone.xml"), "file"),
+    (("model", "check", "gone.xml"), "file"),
+    (("memory", "ingest", "gone.txt"), "path"),
+    (("memory", "export", "--format", "parquet"), "output"),
+    (("facts", "--limit", "-1"), "limit"),
+    (("facts", "--after", "x"), "after"),
+    (("flows", "--url", "ftp://office.example"), "url"),
+]
+
+
+@pytest.mark.parametrize(("words", "field"), UNFIT, ids=[" ".join(words) for words, _ in UNFIT])
+def test_a_value_that_is_refused_is_a_reply_that_names_its_field(
+    local: Shell, words: tuple[str, ...], field: str
+) -> None:
+    local.run("shelf", "add-book", "--title", "Dune")
+    # Which office it is about is no value of the one that lies here.
+    run_here = run if "--url" in words else local.run
+    done = run_here(*words, "--json")
+    assert (done.code, done.json["reply"]["reply_type"], done.json["field"]) == (2, "I", field)
+    in_words = run_here(*words)
+    assert (in_words.code, in_words.out) == (2, "")
+    assert in_words.err.split()[0] == done.key
+    assert f"field: {field}" in in_words.err
+
+
+@pytest.mark.parametrize("words", [("upload",), ("upload", "x", "--nmae", "y"), ("shelf", "ad-book")])
+def test_a_command_line_that_cannot_be_understood_is_answered_with_its_usage(
+    local: Shell, words: tuple[str, ...]
+) -> None:
+    done = local.run(*words, "--json")
+    assert (done.code, done.out, done.err.split()[0]) == (2, "", "Usage:")

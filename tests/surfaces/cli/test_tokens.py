@@ -104,6 +104,7 @@ def test_who_is_no_admin_makes_no_tokens(shell: Shell) -> None:
     assert shell.run("token", "list", "--role", "curator", "--json").code == 0
 
 
+@pytest.mark.shows_text
 def test_a_token_is_not_made_from_far_away(served: Served) -> None:
     for far in (["--url", served.url, "--token", served.owner], ["--url", served.url], ["--token", served.owner]):
         refused = run("token", "create", "scout", *far)

@@ -395,6 +395,7 @@ def test_plain_http_to_another_machine_is_a_warning(served: Served, monkeypatch:
     ],
     ids=" ".join,
 )
+@pytest.mark.shows_text
 def test_what_the_office_there_decides_cannot_be_said_here(words: list[str]) -> None:
     done = run("doctor", "--url", "http://127.0.0.1:1", *words)
     assert (done.code, words[0] in done.err) == (2, True)

@@ -434,6 +434,30 @@ def test_looking_for_flows_is_limited_like_other_reads(serving: Serving, tool: s
         assert keys == ["READ_OK", "READ_OK", "RATE_LIMIT_EXCEEDED"]
 
 
+AMISS = [("find_flow", {"words": 5}), ("describe_flow", {}), ("run_flow", {"flow": 5}), ("run_flow", {"flow": "no"})]
+
+
+@pytest.mark.parametrize(("tool", "amiss"), AMISS)
+def test_looking_for_flows_counts_also_when_it_says_nothing(serving: Serving, tool: str, amiss: dict[str, Any]) -> None:
+    served = serving(knobs='rate_limits = { read = "2/minute", write = "2/minute" }')
+    with wired(served, LEGACY) as early, wired(served, MODERN) as late:
+        kinds = [wire.call(tool, amiss)["reply"]["reply_type"] for wire in (early, late, early, late)]
+        assert kinds == ["I", "I", "D", "D"]
+        assert early.call(tool, amiss)["reply"]["message_key"] == "RATE_LIMIT_EXCEEDED"
+        # What a call of run_flow does run counts as what that is.
+        assert late.call("run_flow", {"flow": "listBooks"})["reply"]["message_key"] == "READ_OK"
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("tool", ["addBook", "find_flow"])
+def test_a_call_that_cannot_be_read_counts_like_any_other(serving: Serving, era: str, tool: str) -> None:
+    served = serving(knobs='rate_limits = { read = "2/minute", write = "2/minute" }')
+    with wired(served, era) as wire:
+        answers = [wire.send(DEEP, tool).json()["result"]["structuredContent"] for _ in range(3)]
+        assert [answer["reply"]["reply_type"] for answer in answers] == ["I", "I", "D"]
+        assert answers[2]["reply"]["message_key"] == "RATE_LIMIT_EXCEEDED"
+
+
 @on_a_loop
 async def test_without_a_door_before_it_the_application_lets_nobody_in(clara: Any) -> None:
     from engross.surfaces.mcp import mcp_app

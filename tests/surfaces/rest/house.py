@@ -36,8 +36,8 @@ class Introduced:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"].startswith("/v1"):
-            said = dict(scope["headers"]).get(b"authorization")
+        said = dict(scope["headers"]).get(b"authorization") if scope["type"] == "http" else None
+        if said is not None or scope["path"].startswith("/v1"):
             token = "" if said is None else said.decode("latin-1").removeprefix("Bearer ")
             name, _, tenant = token.partition("@")
             if name not in PEOPLE or not tenant:

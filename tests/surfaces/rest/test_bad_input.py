@@ -274,3 +274,16 @@ def test_too_many_calls_are_told_when_to_come_again(cottage: House) -> None:
     late = answers[100]
     assert (late.status_code, late.json()["code"]) == (429, codes.RATE_LIMIT_EXCEEDED)
     assert int(late.headers["retry-after"]) == late.json()["retry_after_seconds"] > 0
+
+
+def test_what_cannot_be_read_counts_like_any_other_call(cottage: House) -> None:
+    tenant = cottage.next_door("unreadable")
+    path = "/v1/shelf/change-book"
+    unread = [tenant.ask("POST", path, content=b"{", headers={"Content-Type": "application/json"}) for _ in range(50)]
+    unread += [tenant.ask("POST", f"{path}?bogus=1", json={}) for _ in range(25)]
+    unread += [tenant.ask("PUT", path, json={}) for _ in range(25)]
+    assert {answer.status_code for answer in unread} == {400, 405}
+    for late in (tenant.ask("POST", path, content=b"{"), tenant.ask("PUT", path), tenant.ask("POST", path, json={})):
+        assert (late.status_code, late.json()["code"]) == (429, codes.RATE_LIMIT_EXCEEDED)
+    assert tenant.ask("POST", "/v1/shelf/chnge-book", json={}).status_code == 404
+    tenant.close()

@@ -218,6 +218,29 @@ def test_uploads_have_a_rate_of_their_own_and_each_counts_once(folder: Path) -> 
     office.close()
 
 
+def test_an_upload_that_is_refused_counts_once_whenever_that_turns_out(folder: Path) -> None:
+    (folder / "policies").mkdir(parents=True)
+    (folder / "policies" / "knobs.toml").write_text('rate_limits = { upload = "3/hour" }')
+    office = Office(Settings(domains="", data=folder))
+    with serving(office) as limited:
+        other = {"Repr-Digest": structured(b"other bytes")}
+        refused = [upload(limited, headers=headers) for headers in ({"If-Match": "*"}, other, other)]
+        assert [answer.status_code for answer in refused] == [400, 422, 422]
+        assert upload(limited, headers={"If-Match": "*"}).status_code == 429
+    office.close()
+
+
+def test_a_download_that_is_refused_counts_once(folder: Path) -> None:
+    (folder / "policies").mkdir(parents=True)
+    (folder / "policies" / "knobs.toml").write_text('rate_limits = { "record.get-blob" = "2/hour" }')
+    office = Office(Settings(domains="", data=folder))
+    with serving(office) as limited:
+        assert upload(limited).status_code == 201
+        statuses = [fetch(limited, headers={"If-Match": '"other"'}).status_code for _ in range(3)]
+        assert statuses == [412, 412, 429]
+    office.close()
+
+
 @pytest.mark.requirement("REL-05")
 def test_a_file_of_another_tenant_is_not_there(house: House) -> None:
     upload(house)

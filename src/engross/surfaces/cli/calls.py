@@ -47,7 +47,7 @@ def call(
 ) -> None:
     """Call a flow by its ref, or by the name of its tool."""
     if misplaced is not None:
-        raise typer.BadParameter("arguments come behind --json", param_hint=misplaced)
+        raise typer.BadParameter("arguments come behind it", param_hint="--json")
     answers_json = json is not None if as_json is None else as_json
     ref = flow
     try:

@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from engross import __version__
 from engross.flows import nearest
-from engross.replies import Coded, Failed, Trace, codes, record_crash, reply_of
+from engross.replies import Coded, Failed, Invalid, Trace, codes, record_crash, reply_of
 
 from . import calls, doc, doctor, files, flow, memory, model, proposals, running, tokens, upkeep, why
 from .answering import finish
@@ -51,6 +51,11 @@ class Commands(TyperGroup):
         """Run the command. What it was refused with becomes its answer; of a crash only the trace is told."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as unfit:
+            if type(unfit) is not typer.BadParameter:
+                # What is missing altogether is for the help to say.
+                raise
+            answer = reply_of(_refusal_of(unfit))
         except (typer.Exit, typer.Abort, typer.TyperException, BrokenPipeError, Untaken):
             raise
         except Coded as refusal:
@@ -60,6 +65,16 @@ class Commands(TyperGroup):
             record_crash(trace.trace_id, crash, "cli")
             answer = reply_of(_behind(crash, ctx.meta[ARGUMENTS])).traced(trace, "cli")
         finish(answer, json=_wants_json(ctx.meta[ARGUMENTS]))
+
+
+def _refusal_of(unfit: typer.BadParameter) -> Invalid:
+    """What is wrong about a value on the command line, in the words of every other refusal."""
+    hint = unfit.param_hint or (unfit.param.get_error_hint() if unfit.param is not None else "")
+    spelled = (hint if isinstance(hint, str) else " ".join(hint)).replace("'", "")
+    name = spelled if unfit.param is None else unfit.param.name or spelled
+    problem = f"{spelled}: {unfit.message}" if spelled else unfit.message
+    field = name.strip("-[].").replace("-", "_").lower()
+    return Invalid(codes.VALIDATION_ERROR, {"problem": problem.rstrip(".")}, field=field or None)
 
 
 def _behind(crash: Exception, arguments: Sequence[str]) -> Exception:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from engross.replies import Invalid, Reply, codes
+from engross.replies import Invalid, Issue, Reply, codes
 from engross.visible import visible
 
 from .answering import FINDINGS, call_and_confirm, finish
@@ -241,7 +241,7 @@ def schemas_(
     try:
         schema = shelf.get(name)
     except OctaveError as error:
-        _refuse(name, error)
+        _refuse(name, error, "name")
     if schema is None:
         raise typer.BadParameter(f"there is no schema {name}; there are {', '.join(shelf.names())}", param_hint="NAME")
     if grammar:
@@ -297,8 +297,12 @@ def _canonical(file: str) -> str:
         _refuse(file, error)
 
 
-def _refuse(file: str, error: OctaveError) -> NoReturn:
+def _refuse(file: str, error: OctaveError, field: str = "file") -> NoReturn:
     """End with what is wrong with a file."""
-    for one in (error, *error.others):
-        say(visible(Finding.of(one).told(file)), style="red", stream=sys.stderr)
-    raise typer.Exit(2)
+    raise Invalid.many([_issue(file, Finding.of(one), field) for one in (error, *error.others)])
+
+
+def _issue(file: str, finding: Finding, field: str) -> Issue:
+    place = {"code": finding.code, "line": finding.line, "column": finding.column}
+    told = {name: value for name, value in place.items() if value is not None}
+    return Issue(codes.VALIDATION_ERROR, {"problem": finding.told(file).rstrip(".")}, f"/{field}", told)

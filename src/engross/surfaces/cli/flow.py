@@ -42,11 +42,11 @@ def check(
     json: AsJson = False,
 ) -> None:
     """Hold documents to all rules. Exit code 2: something has to be mended."""
-    from engross.office.capabilities import known_refs
+    from engross.office.capabilities import known_flows
     from engross.office.declared import check_document
 
     def work() -> Reply:
-        others = known_refs(settings_at(data, None, capability))
+        others = known_flows(settings_at(data, None, capability))
         findings = [one for file in files for one in check_document(file, others, bound=not without_binds)]
         told = {"files": [str(file) for file in files], "findings": findings}
         wrong = [one for one in findings if strict or one["severity"] == "error"]
@@ -122,10 +122,10 @@ def accept(
 ) -> None:
     """Show what documents change for those who call them, ask, and take them. A running office takes them up."""
     from engross.office import declared
-    from engross.office.capabilities import known_refs
+    from engross.office.capabilities import known_flows
 
     settings = settings_at(data, None, capability)
-    others = known_refs(settings)
+    others = known_flows(settings)
     found = [(file, declared.offered(file, settings, others)) for file in files]
     if not json:
         for file, offer in found:

@@ -15,7 +15,7 @@ from engross.office import confirm_token, declined
 from engross.replies import Coded, Reply, codes, mcp_result, record_crash, reply, reply_of
 
 from .confirmation import NAME, confirmation, said, says_yes
-from .guide import GUIDES, reached, run_flow
+from .guide import GUIDES, meant, run_flow
 from .protocol import is_modern, lacking_capability, unknown_tool
 from .questions import put
 from .state import State
@@ -137,13 +137,12 @@ async def _guided(
     """Answer one of the three tools that reach every flow."""
     started = time.perf_counter()
     flow = GUIDES[params.name]
+    wanted = meant(visit, arguments) if flow is run_flow else None
+    if wanted is not None:
+        return await _called(context, params, visit, wanted.flow, wanted.arguments, **wanted.options)
     try:
-        checked = flow.check(arguments).arguments
-        if flow is run_flow:
-            wanted = reached(visit, checked["flow"]).flow
-            options = {"dry_run": True} if checked.get("dry_run") else {}
-            return await _called(context, params, visit, wanted, checked.get("arguments", {}), **options)
         visit.counted(flow)
+        checked = flow.check(arguments).arguments
         answer = reply(codes.SYS_OK, data=cast(Mapping[str, Any], flow.handler(visit, checked)))
     except Coded as refusal:
         answer = reply_of(refusal)

@@ -4,7 +4,7 @@ They are shaped and checked like flows, but they are no flows of the office: wha
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -62,8 +62,8 @@ def find_flow(visit: Visit, arguments: FindFlow) -> Mapping[str, Any]:
 @guide.read(controls=())
 def describe_flow(visit: Visit, arguments: OneFlow) -> Mapping[str, Any]:
     """Show all about a call: what it takes and answers, examples, errors, risk."""
-    tool = reached(visit, arguments["flow"])
-    if not visit.may_use(tool):
+    tool = visit.desk.find(arguments["flow"])
+    if tool is None or not visit.may_use(tool):
         raise _unknown(visit, arguments["flow"])
     flow = tool.flow
     return {
@@ -99,7 +99,8 @@ def describe_flow(visit: Visit, arguments: OneFlow) -> Mapping[str, Any]:
 @guide.reach(controls=(), semantics=Semantics(destructive=True))
 def run_flow(visit: Visit, arguments: RunFlow) -> Mapping[str, Any]:
     """Run any call you may use, by tool name or aggregate.flow. Same checks, same answer as the tool itself."""
-    raise AssertionError("a call of run_flow is rewritten into the call it names")
+    # One that names a call is that call; what comes here names none.
+    raise _unknown(visit, arguments["flow"])
 
 
 GUIDES: dict[str, Flow] = {"find_flow": find_flow, "describe_flow": describe_flow, "run_flow": run_flow}
@@ -114,12 +115,24 @@ def guide_tools(*, read_only: bool) -> list[Tool]:
     ]
 
 
-def reached(visit: Visit, name: str) -> Tool:
-    """The tool that a caller means; Invalid, with the nearest, if there is none. Whether they may, a call will tell."""
-    tool = visit.desk.find(name)
+class Meant(NamedTuple):
+    """The call that one of `run_flow` stands for."""
+
+    flow: Flow
+    arguments: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+
+def meant(visit: Visit, arguments: Mapping[str, Any]) -> Meant | None:
+    """What a call of `run_flow` runs; None if it names nothing. Whether the caller may, that call will tell."""
+    try:
+        checked = run_flow.check(arguments).arguments
+    except Invalid:
+        return None
+    tool = visit.desk.find(checked["flow"])
     if tool is None:
-        raise _unknown(visit, name)
-    return tool
+        return None
+    return Meant(tool.flow, checked.get("arguments", {}), {"dry_run": True} if checked.get("dry_run") else {})
 
 
 def ranked(words: str, tools: list[Tool]) -> list[Tool]:

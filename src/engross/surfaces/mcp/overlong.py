@@ -82,6 +82,10 @@ class Refusing:
             return None
         window = self._window
         visit = Visit(window.desk, window.who(), window.surface, circumstances({}, self._header))
+        try:
+            visit.counted(flow)
+        except Coded as late:
+            refusal = late
         answer = visit.settle(reply_of(refusal), flow.ref, None, time.perf_counter())
         if not isinstance(refusal, Coded):
             record_crash(answer.trace_id, refusal, flow.ref)

@@ -111,7 +111,10 @@ class Uploads:
             return rehearsed
         # One upload counts once, however often the flow is asked about it.
         options = {**options, **asked.trace, "traceparent": rehearsed.traceparent, "is_counted": False}
-        return await self._taken_in(caller, asked, receive, file, options)
+        try:
+            return await self._taken_in(caller, asked, receive, file, options)
+        except Coded as refusal:
+            return self._desk.refuse(caller, KEEP, "rest", refusal, **options)
 
     async def _taken_in(
         self, caller: Caller, asked: Asked, receive: Receive, file: Announced, options: Mapping[str, Any]
@@ -185,15 +188,17 @@ class Downloads:
             await send_empty(send, 204, {"allow": ", ".join(FETCHING)})
             return
         headers = {}
+        is_counted = True
         try:
             refuse_method(asked.method, FETCHING)
             arguments = {"content_hash": scope["path_params"]["content_hash"]}
             answer = await self._desk.call(caller, GET, arguments, "rest", **asked.trace)
+            is_counted = False
             if answer.ok:
                 await self._sent(asked, receive, send, caller, answer)
                 return
         except Coded as refusal:
-            answer = self._desk.refuse(caller, GET, "rest", refusal, **asked.trace)
+            answer = self._desk.refuse(caller, GET, "rest", refusal, **asked.trace, is_counted=is_counted)
             if answer.code == codes.METHOD_NOT_ALLOWED:
                 headers["allow"] = ", ".join(FETCHING)
             elif answer.code == codes.RANGE_NOT_SATISFIABLE:

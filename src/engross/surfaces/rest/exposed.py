@@ -31,11 +31,13 @@ class Place(NamedTuple):
 
     values: Mapping[str, str]
     routes: Mapping[str, Route]
+    is_looked_at: bool
+    """Does its GET change nothing? A document may give one to a write, and nobody expects HEAD to be one."""
 
     @property
     def methods(self) -> tuple[str, ...]:
         """How it can be called."""
-        more = ("HEAD",) if "GET" in self.routes else ()
+        more = ("HEAD",) if self.is_looked_at else ()
         return tuple(sorted({*self.routes, *more, "OPTIONS"}))
 
 
@@ -116,7 +118,10 @@ class Exposed(Calls):
         most = max(fixed for fixed, _, _ in fitting)
         pattern = next(pattern for fixed, pattern, _ in fitting if fixed == most)
         values = {one[1:-1]: given for one, given in zip(pattern, segments, strict=True) if _is_variable(one)}
-        return Place(values, {route.method: route for fixed, _, route in fitting if fixed == most})
+        routes = {route.method: route for fixed, _, route in fitting if fixed == most}
+        get = routes.get("GET")
+        is_looked_at = get is not None and self._desk.catalogue.flow(get.ref).semantics.safe
+        return Place(values, routes, is_looked_at)
 
     def _routes(self) -> dict[str, list[tuple[list[str], Route]]]:
         if self._drawn != self._desk.edition:
