@@ -160,6 +160,7 @@ def test_what_a_new_recording_has_not_is_gone_from_the_old_one(there: str, tmp_p
     assert json.loads(recording.read_text()) == before
 
 
+@pytest.mark.shows_text
 def test_a_recording_that_cannot_be_written_is_refused(there: str, tmp_path: Path) -> None:
     file = copied("forecast", tmp_path, there, recording=False)
     (tmp_path / "forecast.upstreams.json").mkdir()

@@ -152,3 +152,19 @@ def test_one_that_a_document_offers_is_there_whichever_way_it_is_offered(
         assert Desk(office).find("documents.octave-create") is None
     finally:
         office.close()
+
+
+def test_a_namespace_of_that_name_hides_nothing(tmp_path: Path) -> None:
+    offer = (
+        "{ type: rest, namespace: legacy, resources: { me: { path: /me, operations: "
+        "{ me: { ref: record.who-am-i, method: GET } } } } }"
+    )
+    paper = written(tmp_path, f'ikanos: "1.0.0-beta5"\ncapability:\n  exposes:\n    - {offer}\n')
+    office = open_office(Settings(data=tmp_path / "office", domains="", capabilities=(paper,)))
+    try:
+        with serving(office) as house:
+            for path in ("/legacy/me", "/v1/record/who-am-i"):
+                assert path in house.get("/openapi.json").json()["paths"]
+                assert house.ask("GET", path).status_code == 200
+    finally:
+        office.close()

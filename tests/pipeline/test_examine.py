@@ -10,7 +10,7 @@ import orjson
 import pytest
 from typing_extensions import TypedDict
 
-from engross.flows import Aggregate, Described
+from engross.flows import Aggregate, CallWarning, Described
 from engross.ledger import Unit
 from engross.replies import Invalid, Issue, Reply, codes
 from tests.bed.offices import Offices
@@ -158,6 +158,35 @@ def test_a_call_without_the_shape_counts_once_and_one_too_many_hears_so(
     # Who may not call at all still hears that, and nobody is counted where calls are not.
     assert bella.as_("vera", "human", ["viewer"]).call("kitchen.take-order", wrong).message_key == "WRITE_DENIED"
     assert {clara.call("kitchen.take-order", wrong).reply_type for _ in range(5)} == {"I"}
+
+
+def test_what_the_normaliser_refuses_is_a_wrong_shape_like_any_other(offices: Offices, tmp_path: Path) -> None:
+    (tmp_path / "knobs.toml").write_text('rate_limits = { write = "3/hour" }')
+    diner = kitchen(lambda *_: [])
+
+    def normalise(arguments: dict[str, Any]) -> tuple[dict[str, Any], list[CallWarning]]:
+        if arguments.get("dish") == "Hat":
+            raise Invalid(codes.VALIDATION_ERROR, {"problem": "nobody eats hats"}, field="dish")
+        return arguments, []
+
+    diner.flows["take-order"].normalise(normalise)
+    bella = offices.open(diner, policies=tmp_path).as_("bella", "human", ["curator"], surface="rest")
+    vera = bella.as_("vera", "human", ["viewer"], surface="rest")
+    assert vera.call("kitchen.take-order", {"dish": "Hat"}).message_key == "WRITE_DENIED"
+    answers = [bella.call("kitchen.take-order", {"dish": "Hat"}) for _ in range(3)]
+    assert [told(answer) for answer in answers] == [[("VALIDATION_ERROR", "dish")]] * 3
+    assert bella.call("kitchen.take-order", {"dish": "Soup"}).message_key == "RATE_LIMIT_EXCEEDED"
+
+
+def test_trying_out_takes_nothing_from_the_allowance_of_what_is_tried_out(offices: Offices, tmp_path: Path) -> None:
+    (tmp_path / "knobs.toml").write_text('rate_limits = { write = "1/hour" }')
+    bella = offices.open(kitchen(lambda *_: []), policies=tmp_path).as_("bella", "human", ["curator"], surface="rest")
+    for payload in ({"dish": ""}, {"dish": "Soup"}, {"dish": 5}):
+        tried = bella.call("record.validate-write", {"operation": "kitchen.take-order", "payload": payload})
+        assert tried.message_key == "VALIDATION_DONE", tried
+        assert "RATE_LIMIT_EXCEEDED" not in str(tried.data)
+    assert bella.call("kitchen.take-order", {"dish": "Soup"}).ok
+    assert bella.call("kitchen.take-order", {"dish": "Soup"}).message_key == "RATE_LIMIT_EXCEEDED"
 
 
 def test_an_examiner_that_crashes_takes_nothing_from_the_refusal(offices: Offices) -> None:

@@ -121,7 +121,7 @@ class Catalogue:
         return found
 
     def offering(self, ref: object) -> Collection[str]:
-        """The toolsets and namespaces in which this flow is offered; asking for them lets nobody join."""
+        """The toolsets in which this flow is offered, and `NO_TOOLSET` for its routes; asking lets nobody join."""
         return self._contents.offering.get(ref, ()) if isinstance(ref, str) else ()
 
     def tool(self, name: str) -> Tool | None:

@@ -17,6 +17,9 @@ from .prompt import complaints_about as complaints_about_prompt
 from .resource import complaints_about as complaints_about_resource
 from .route import Route
 
+NO_TOOLSET = ""
+"""Where routes offer a flow: no toolset is called so, whatever the namespace of a route is."""
+
 
 class Later(NamedTuple):
     """An aggregate that is made when it is first asked for. Its names are known before, so that nobody takes them."""
@@ -69,7 +72,7 @@ class Contents:
         self.tools = {exposure.tool: Tool(exposure, self.flows[exposure.ref]) for exposure in exposures}
         self.offering: dict[str, frozenset[str]] = {}
         offers = ((one.ref, one.toolset) for one in exposures)
-        for ref, offered_in in chain(offers, ((route.ref, route.namespace) for route in self.routes)):
+        for ref, offered_in in chain(offers, ((route.ref, NO_TOOLSET) for route in self.routes)):
             self.offering[ref] = self.offering.get(ref, frozenset()) | {offered_in}
         # The most particular address first: it is the one that is meant.
         self.resources = tuple(sorted(resources, key=lambda one: (one.is_template, -one.address.literal)))

@@ -8,6 +8,8 @@ from functools import cached_property
 from inspect import isgeneratorfunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engross.replies import Invalid, Issue
+
 from .admissible import admissible
 from .checked import CallWarning, Checked, Normaliser
 from .checker import Checker
@@ -29,8 +31,6 @@ from .semantics import Semantics, hints
 from .signature import Handler
 
 if TYPE_CHECKING:
-    from engross.replies import Issue
-
     from .aggregate import Aggregate
 
 EXPECTED_VERSION = "expected_version"
@@ -187,7 +187,10 @@ class Flow:
         arguments, given = split(raw, self._offered)
         warnings: tuple[CallWarning, ...] = ()
         if self.normaliser is not None:
-            arguments, noticed = self.normaliser(arguments)
+            try:
+                arguments, noticed = self.normaliser(arguments)
+            except Invalid as refusal:
+                raise self._turned_away(refusal, given) from refusal.__cause__
             warnings = tuple(noticed)
         if not self.checker.accepts(arguments) or (given and not control_checker().accepts(given)):
             raise self._invalid(arguments, given)
@@ -264,6 +267,12 @@ class Flow:
             refused.controls = controls_from(_reason_in(split(raw, self._offered)[1]))
         return refused
 
+    def _turned_away(self, refusal: Invalid, given: Mapping[str, Any]) -> Misshapen:
+        """What the normaliser says is wrong is wrong about the shape."""
+        refused = Misshapen(refusal.code, refusal.params, issues=refusal.issues, data=refusal.data)
+        refused.controls = _fitting(given)
+        return refused
+
     def _invalid(self, arguments: dict[str, Any], given: Mapping[str, Any]) -> Misshapen:
         faults: list[tuple[Checker, Fault, Mapping[str, Any]]] = []
         in_all = 0
@@ -275,8 +284,7 @@ class Flow:
         faults.sort(key=lambda found: is_unknown(found[1]) and len(found[1].path) == 1)
         issues = [checker.issue(fault, values) for checker, fault, values in faults[:MOST_SHOWN]]
         refused = Misshapen.many(issues, data={"errors_in_all": in_all} if in_all > MOST_SHOWN else None)
-        steering, _ = remainder(given, [fault.path for fault in control_checker().faults(given)])
-        refused.controls = controls_from({**steering, **_reason_in(given)})
+        refused.controls = _fitting(given)
         if self.examiner is not None:
             refused.rest = self._remainder(arguments, refused.controls)
         return refused
@@ -297,6 +305,12 @@ class Flow:
             raise FlowDefinitionError(self.ref, f"It has a {part} already: drop one of the two.")
         object.__setattr__(self, part, function)
         return function
+
+
+def _fitting(given: Mapping[str, Any]) -> Controls:
+    """The controls that fit, and the reason in any case."""
+    steering, _ = remainder(given, [fault.path for fault in control_checker().faults(given)])
+    return controls_from({**steering, **_reason_in(given)})
 
 
 def _reason_in(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -205,7 +205,8 @@ def _validated(fittings: Fittings, context: Context, arguments: ValidateWrite) -
         # Whoever may not make the call need not know what it would say to its arguments.
         rehearsed = reply_of(refusal(decision, flow.ref))
     else:
-        request = Request.within(context, flow.ref, arguments["payload"], dry_run=True)
+        # Trying out counts as such, and takes nothing from the allowance of what is tried out.
+        request = Request.within(context, flow.ref, arguments["payload"], dry_run=True, is_counted=False)
         rehearsed = yield from walk(fittings, request)
     return Answer({"operation": flow.ref, **_verdict(rehearsed)}, codes.VALIDATION_DONE)
 
