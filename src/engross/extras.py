@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib.util import find_spec
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Literal
 
 from engross.replies import Failed, codes
@@ -12,16 +13,22 @@ Extra = Literal["otel", "parquet", "postgres", "redis"]
 
 LIBRARIES: Mapping[Extra, tuple[str, ...]] = {
     # Deep inside: the API comes with MCP, and packages of the same name with other exporters.
-    "otel": ("opentelemetry.sdk.trace", "opentelemetry.exporter.otlp.proto.http"),
-    "parquet": ("pyarrow",),
+    "otel": ("opentelemetry.sdk.trace.export", "opentelemetry.exporter.otlp.proto.http.trace_exporter"),
+    "parquet": ("pyarrow", "pyarrow.parquet"),
     "postgres": ("psycopg", "psycopg_pool"),
     "redis": ("redis",),
 }
 
 
-def missing(extra: Extra) -> str | None:
-    """The first library of an extra that is not installed."""
-    return next((library for library in LIBRARIES[extra] if not _is_there(library)), None)
+def lack(extra: Extra) -> str | None:
+    """What keeps an extra from being used: the first of its libraries that cannot be loaded, and why."""
+    for library in LIBRARIES[extra]:
+        try:
+            # Looking for it is not enough: what it needs itself, or a part of it for this machine, may be missing.
+            import_module(library)
+        except Exception as error:  # of any kind: this is the code of others, in whatever state it was left
+            return f"it needs the library {library}, which cannot be loaded: {_words(error)}"
+    return None
 
 
 def how_to_have(extra: Extra) -> str:
@@ -30,15 +37,25 @@ def how_to_have(extra: Extra) -> str:
 
 
 def require(extra: Extra, *, setting: str) -> None:
-    """Refuse a setting for which a library is missing."""
-    if (library := missing(extra)) is not None:
-        problem = f"it needs the library {library}, which is not installed"
-        told = {"setting": setting, "problem": problem, "hint": how_to_have(extra)}
-        raise Failed(codes.CONFIG_INVALID, {"setting": setting}, data=told)
+    """Load the libraries of an extra, or refuse the setting that needs them."""
+    if (problem := lack(extra)) is not None:
+        raise _refused(extra, setting, problem)
 
 
-def _is_there(library: str) -> bool:
+@contextmanager
+def required(extra: Extra, *, setting: str) -> Iterator[None]:
+    """The same for libraries that load more when they are first used."""
+    require(extra, setting=setting)
     try:
-        return find_spec(library) is not None
-    except ImportError:  # a package on the way to it is missing
-        return False
+        yield
+    except ImportError as error:
+        raise _refused(extra, setting, f"a library that it needs cannot be loaded: {_words(error)}") from error
+
+
+def _refused(extra: Extra, setting: str, problem: str) -> Failed:
+    told = {"setting": setting, "problem": problem, "hint": how_to_have(extra)}
+    return Failed(codes.CONFIG_INVALID, {"setting": setting}, data=told)
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -13,7 +13,7 @@ import pytest
 from engross import connect
 from engross.extras import LIBRARIES, Extra
 from engross.replies import Failed, codes
-from tests.surfaces.cli.shell import run
+from tests.surfaces.cli.shell import run, spawn
 
 HOUSE = Path(__file__).parents[2]
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -99,3 +99,55 @@ def test_the_doctor_names_the_extra(tmp_path: Path, without: Callable[[str], Non
     found = {one["check"]: one for one in done.json["checks"]}
     assert (done.code, found[check]["status"]) == (1, "fail")
     assert f"`{extra}`" in found[check]["advice"]
+
+
+@pytest.fixture
+def half(tmp_path: Path) -> Callable[[str], dict[str, str]]:
+    """An environment in which the libraries of an extra are found, and cannot be loaded."""
+
+    def break_(extra: str) -> dict[str, str]:
+        if extra == "postgres":
+            return {"PSYCOPG_IMPL": "c"}
+        folder = tmp_path / "broken"
+        folder.mkdir()
+        module, flaw = {"otel": ("requests", "ImportError"), "redis": ("redis", "TypeError")}[extra]
+        (folder / f"{module}.py").write_text(f"raise {flaw}('left halfway')")
+        return {"PYTHONPATH": str(folder)}
+
+    return break_
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        ("postgres", ["record", "who-am-i"]),
+        ("redis", ["record", "who-am-i"]),
+        ("otel", ["serve"]),
+    ],
+)
+def test_a_library_that_is_there_and_cannot_be_loaded_is_told_in_the_same_way(
+    tmp_path: Path, half: Callable[[str], dict[str, str]], extra: str, words: list[str]
+) -> None:
+    done = spawn(*words, "--data", tmp_path / "office", env={**environment(extra), **half(extra)})
+    assert (done.returncode, "CONFIG_INVALID" in done.stderr) == (4, True)
+    assert "cannot be loaded" in done.stderr
+    assert f"`{extra}`" in done.stderr
+
+
+def test_a_backup_goes_into_no_store_whose_library_cannot_be_loaded(
+    tmp_path: Path, half: Callable[[str], dict[str, str]]
+) -> None:
+    with connect(tmp_path / "office"):
+        pass
+    archive = tmp_path / "backup"
+    assert run("backup", archive, "--data", tmp_path / "office").code == 0
+    told_to = {**environment("postgres"), **half("postgres")}
+    done = spawn("restore", archive, "--data", tmp_path / "other", env=told_to)
+    assert (done.returncode, "CONFIG_INVALID" in done.stderr) == (4, True)
+    assert not (tmp_path / "other").exists()
+
+
+def test_the_doctor_loads_the_libraries(tmp_path: Path, half: Callable[[str], dict[str, str]]) -> None:
+    done = spawn("doctor", "--data", tmp_path / "office", env={**environment("otel"), **half("otel")})
+    assert done.returncode == 1
+    assert "cannot be loaded: left halfway" in done.stdout

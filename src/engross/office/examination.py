@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from engross.calls import instant, now, parse_instant
-from engross.extras import require
+from engross.extras import required
 from engross.ledger import OfficeKey, Seal, last_seal, may_follow, signed_by, stated_aggregates
 from engross.ledger.canonical import canonical
 from engross.ledger.keyring import restored_in
@@ -386,7 +386,10 @@ def _redis(settings: Settings) -> Outcome:
 def _otlp(settings: Settings) -> Outcome:
     if settings.otlp is None:
         return Outcome("ok", "not set")
-    require("otel", setting="otlp")
+    with required("otel", setting="otlp"):
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+        OTLPSpanExporter(endpoint=settings.otlp)
     return Outcome("ok", "the libraries are there")
 
 

@@ -158,8 +158,9 @@ class PostgresTarget:
 def target_at(location: str | Path) -> Target:
     """The place for a restored store: a SQLite path where nothing is, or the address of an empty database."""
     if is_postgres(location):
+        store = postgres_at(location)
         with translated(_postgres_failure):
-            return PostgresTarget(postgres_at(location).connect())
+            return PostgresTarget(store.connect())
     with translated(disk_failure), translated(sqlite_failure):
         return SqliteTarget(Path(location))
 

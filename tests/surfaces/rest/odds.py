@@ -20,7 +20,7 @@ class Everything(TypedDict):
     truth: NotRequired[Annotated[bool, Described("Yes or no.")]]
     words: NotRequired[Annotated[list[str], Described("Several texts.")]]
     numbers: NotRequired[Annotated[list[int], Described("Several numbers.")]]
-    anything: NotRequired[Annotated[dict[str, Any], Described("An object.")]]
+    anything: NotRequired[Annotated[dict[str, Any], Described("An object.", properties={"here": True, "not": False})]]
 
 
 class Rehearsed(TypedDict):

@@ -42,6 +42,11 @@ class Measured(TypedDict):
     words: NotRequired[Annotated[list[str], Described("Words.", minItems=1)]]
     parts: NotRequired[Annotated[list[Part], Described("Parts.", maxItems=5)]]
     kind: NotRequired[Annotated[Literal["red", "green"], Described("A kind.")]]
+    ticked: NotRequired[Annotated[Literal["a`b", "<x>"], Described("An odd `kind.\n\nWith `its` story.")]]
+    quoted: NotRequired[Annotated[str, Described("A pattern.", pattern="^`+$")]]
+    open: NotRequired[Annotated[dict[str, Any], Described("Names.", properties={"given": True, "taken": False})]]
+    any: NotRequired[Annotated[list[Any], Described("Things.", items=True)]]
+    none: NotRequired[Annotated[list[Any], Described("No things.", items=False)]]
 
 
 class Found(TypedDict):
@@ -92,6 +97,13 @@ def test_fields_are_told_with_their_bounds(html: str) -> None:
         "parts list of object, at most 5 items",
         "parts[].name needed text, 3 characters Its name .",
         "kind red or green",
+        "ticked a`b or <x>",
+        "quoted text, like ^`+$",
+        "open object",
+        "open.given anything",
+        "open.taken nothing",
+        "any list Things",
+        "none list of nothing",
     ):
         assert field in told
 
@@ -122,6 +134,17 @@ def test_the_lines_begin_with_the_address_of_the_office_where_that_is_known(desk
 def test_what_a_description_marks_as_code_is_shown_as_code(html: str) -> None:
     told = section(html, "measure")
     assert "<p>Measure <code>text</code> by one ` and another.</p><p>The second paragraph.</p>" in told
+
+
+def test_paragraphs_in_a_table_stay_in_their_cell(html: str) -> None:
+    assert "<td>An odd `kind.<br>With <code>its</code> story.</td>" in section(html, "measure")
+    assert not [cell for cell in re.findall(r"<td>.*?</td>", html, re.DOTALL) if "<p>" in cell or "</p>" in cell]
+
+
+def test_values_are_code_whatever_is_in_them(html: str) -> None:
+    told = section(html, "measure")
+    assert "<td><code>a`b</code> or <code>&lt;x&gt;</code></td>" in told
+    assert "<td>text, like <code>^`+$</code></td>" in told
 
 
 def test_what_many_operations_take_is_told_once_and_linked(html: str) -> None:

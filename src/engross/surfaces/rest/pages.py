@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterator
 from hashlib import sha256
 from html import escape
 from typing import Any
@@ -47,12 +48,26 @@ def page(title: str, *parts: str) -> bytes:
 
 
 def prose(text: str) -> str:
-    """A text as HTML: what stands between backticks as code, and paragraphs apart."""
-    pieces = escape(text.strip()).split("`")
-    if len(pieces) % 2 == 0:
-        pieces[-2:] = ["`".join(pieces[-2:])]
-    coded = "".join(f"<code>{piece}</code>" if place % 2 else piece for place, piece in enumerate(pieces))
-    return "</p><p>".join(coded.split("\n\n"))
+    """A text as HTML for a paragraph: what stands between backticks as code, and its own paragraphs apart."""
+    return "</p><p>".join(_paragraphs(text))
+
+
+def cell(text: str) -> str:
+    """The same for a cell of a table."""
+    return "<br>".join(_paragraphs(text))
+
+
+def code(text: str) -> str:
+    """A text as it is, as code."""
+    return f"<code>{escape(text)}</code>"
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    for paragraph in text.strip().split("\n\n"):
+        pieces = paragraph.split("`")
+        if len(pieces) % 2 == 0:
+            pieces[-2:] = ["`".join(pieces[-2:])]
+        yield "".join(code(piece) if place % 2 else escape(piece) for place, piece in enumerate(pieces))
 
 
 def problem_page(entry: Entry) -> bytes:

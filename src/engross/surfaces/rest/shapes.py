@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from html import escape
 from typing import Any, NamedTuple
 
 import orjson
+
+from .pages import code
 
 DEEPEST = 2
 KINDS = {
@@ -18,11 +21,12 @@ KINDS = {
 }
 BOUNDS = (("minLength", "maxLength", "character"), ("minimum", "maximum", ""), ("minItems", "maxItems", "item"))
 
-Schema = Mapping[str, Any]
+Schema = Mapping[str, Any] | bool
+NOTHING: Mapping[str, Any] = {"not": {}}
 
 
 class Field(NamedTuple):
-    """A field, what is inside others under a name with dots. Kind and description may hold `code`."""
+    """A field, what is inside others under a name with dots. Its kind is HTML, its description may hold `code`."""
 
     name: str
     needed: bool
@@ -32,34 +36,46 @@ class Field(NamedTuple):
 
 def fields_of(schema: Schema, inside: str = "", depth: int = 1) -> Iterator[Field]:
     """The fields of an object, each followed by those of the object that it is, or is a list of."""
-    needed = schema.get("required", ())
-    for name, field in schema.get("properties", {}).items():
+    spelled = _spelled(schema)
+    needed = spelled.get("required", ())
+    for name, field in ((name, _spelled(one)) for name, one in spelled.get("properties", {}).items()):
         yield Field(f"{inside}{name}", name in needed, kind_of(field), field.get("description", ""))
         within = field.get("items", {}) if field.get("type") == "array" else field
         if depth < DEEPEST:
             yield from fields_of(within, f"{inside}{name}{'[]' if within is not field else ''}.", depth + 1)
 
 
-def kind_of(field: Schema) -> str:
-    """What may be there: text, 1 to 200 characters."""
+def kind_of(schema: Schema) -> str:
+    """What may be there, as HTML: text, 1 to 200 characters."""
+    field = _spelled(schema)
     told = [_kind(field), *_bounds(field)]
     if "pattern" in field:
-        told.append(f"like `{field['pattern']}`")
+        told.append(f"like {code(field['pattern'])}")
     if "default" in field:
-        told.append(f"by default `{_json(field['default'])}`")
+        told.append(f"by default {code(_json(field['default']))}")
     return ", ".join(told)
 
 
-def _kind(field: Schema) -> str:
+def _spelled(schema: Schema) -> Mapping[str, Any]:
+    """What JSON Schema says in short as true or false."""
+    if isinstance(schema, bool):
+        return {} if schema else NOTHING
+    return schema
+
+
+def _kind(field: Mapping[str, Any]) -> str:
+    if field == NOTHING:
+        return "nothing"
     if "enum" in field:
-        return " or ".join(f"`{_json(one)}`" for one in field["enum"])
+        return " or ".join(code(_json(one)) for one in field["enum"])
     kinds = field.get("type", "any")
     if kinds == "array":
-        return f"list of {kind_of(field['items'])}" if field.get("items") else "list"
-    return " or ".join(KINDS.get(kind, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds))
+        items = _spelled(field.get("items", True))
+        return f"list of {kind_of(items)}" if items else "list"
+    return " or ".join(escape(KINDS.get(kind, kind)) for kind in ([kinds] if isinstance(kinds, str) else kinds))
 
 
-def _bounds(field: Schema) -> Iterator[str]:
+def _bounds(field: Mapping[str, Any]) -> Iterator[str]:
     for least, most, unit in BOUNDS:
         low, high = field.get(least), field.get(most)
         if low is not None or high is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import engross
-from engross.extras import require
+from engross.extras import required
 from engross.flows import Catalogue
 from engross.office import Request, Settings
 from engross.replies import Reply, Trace
@@ -38,8 +38,8 @@ def spans_for(settings: Settings, catalogue: Catalogue, *, by_variables: bool = 
         return None
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
-    require("otel", setting="otlp")
-    return _Telemetry(settings.otlp, catalogue)
+    with required("otel", setting="otlp"):
+        return _Telemetry(settings.otlp, catalogue)
 
 
 class _Telemetry:

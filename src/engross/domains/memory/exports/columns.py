@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engross.extras import how_to_have, missing
+from engross.extras import how_to_have, lack
 from engross.replies import Invalid
 
 from ..refusals import malformed
@@ -13,7 +13,7 @@ from ..refusals import malformed
 
 def as_parquet(columns: Mapping[str, str], rows: Sequence[dict[str, Any]]) -> bytes:
     """Rows as one Parquet file; Invalid where nothing is installed that writes it."""
-    if missing("parquet"):
+    if lack("parquet"):
         hint = f"Choose csv. Or, if the office is yours: {how_to_have('parquet')}"
         raise Invalid.many([malformed("/format", "this office cannot write Parquet", hint)])
     import pyarrow  # type: ignore[import-untyped]
