@@ -399,6 +399,20 @@ def test_what_is_said_of_a_flow_of_the_office_is_held_against_what_it_promises(
     assert [one.rule for one in found.faults if one.rule == "L1"] == ["L1"] * is_told
 
 
+def test_a_resource_that_calls_what_is_not_safe_is_told_before_an_office_refuses_it(tmp_path: Path) -> None:
+    exposed = """\
+    - type: mcp
+      namespace: looked-up
+      resources:
+        all: {{ display: "All", uri: "shelf://all", description: "All of it.", call: {0} }}
+"""
+    texts = {ref: SHELF + exposed.format(ref) for ref in OFFICE}
+    found = {ref: check(written(tmp_path, text), OFFICE, ENVIRONMENT) for ref, text in texts.items()}
+    assert not found["shelf.get-book"].broken
+    line = texts["shelf.add-book"].count("\n")
+    assert named(found["shelf.add-book"].faults, "V3") == [("error", line, 9)]
+
+
 RING = """\
 ikanos: "1.0.0-beta5"
 capability:

@@ -11,7 +11,8 @@ from zipfile import ZipFile
 import httpx2
 import pytest
 
-from engross.office import Settings
+from engross.flows import Semantics
+from engross.office import Office, Settings
 from engross.office.capabilities import open_office
 from engross.surfaces.client import connect
 from tests.bed.offices import EXAMPLES
@@ -382,6 +383,52 @@ capability:
 """
 
 
+INLINE_BY_GET = """\
+ikanos: "1.0.0-beta5"
+capability:
+  aggregates:
+    own:
+      display: "Own"
+      flows:
+        quiet: {{ description: "Adds.", semantics: {{ safe: true, idempotent: true }}, {title}, {add} }}
+        behind: {{ description: "Adds.", semantics: {{ safe: true }}, {title}, call: own.quiet }}
+        titles: {{ description: "Looks.", semantics: {{ safe: true }}, call: shelf.list-books }}
+  exposes:
+    - type: mcp
+      namespace: agents
+      tools:
+        add-by-call: {{ description: "Adds.", hints: {{ readOnly: true }}, {title}, {add} }}
+        add-by-ref: {{ ref: own.behind, hints: {{ readOnly: true }} }}
+        add-itself: {{ ref: shelf.add-book, hints: {{ readOnly: true }} }}
+        look: {{ description: "Looks.", hints: {{ readOnly: true }}, call: own.titles }}
+    - type: rest
+      namespace: library
+      resources:
+        call: {{ path: "/call", operations: {{ add: {{ {get}, {query}, {add} }} }} }}
+        steps:
+          path: "/steps"
+          operations: {{ all: {{ {get}, {query}, steps: {{ a: {{ type: call, {add} }} }} }} }}
+        through: {{ path: "/through", operations: {{ on: {{ {get}, {query}, call: own.behind }} }} }}
+        named: {{ path: "/named", operations: {{ it: {{ ref: own.quiet, method: GET }} }} }}
+        look: {{ path: "/look", operations: {{ look: {{ method: GET, description: "Looks.", call: own.titles }} }} }}
+""".format(
+    query='inputParameters: { t: { in: query, type: string, description: "The title" } }',
+    get='method: GET, description: "Adds."',
+    title='inputParameters: { t: { type: string, description: "The title" } }',
+    add="call: shelf.add-book, with: { title: t }",
+)
+ADDING = ("call", "steps", "through", "named")
+
+
+@pytest.fixture
+def inline(tmp_path: Path) -> Iterator[Office]:
+    """An office with a document that gives GET, and readOnly, to calls of a write."""
+    settings = Settings(data=tmp_path / "office", domains="", capabilities=(SHELF, written(tmp_path, INLINE_BY_GET)))
+    office = open_office(settings)
+    yield office
+    office.close()
+
+
 def test_asking_for_a_head_never_writes(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path / "office", domains="", capabilities=(SHELF, written(tmp_path, WRITTEN_BY_GET)))
     office = open_office(settings)
@@ -398,3 +445,36 @@ def test_asking_for_a_head_never_writes(tmp_path: Path) -> None:
             assert len(house.get("/library/all").json()["books"]) == 2
     finally:
         office.close()
+
+
+def test_asking_for_a_head_writes_as_little_where_the_call_is_written_in_the_exposure(inline: Office) -> None:
+    with serving(inline) as house:
+        for path in ADDING:
+            refused = house.ask("HEAD", f"/library/{path}?t=Emma")
+            assert (refused.status_code, refused.headers["allow"]) == (405, "GET, OPTIONS")
+        assert house.call("shelf.list-books").json()["books"] == []
+        assert house.ask("HEAD", "/library/look").status_code == 200
+        for path in ADDING:
+            assert house.get(f"/library/{path}?t={path}").status_code == 200
+        titles = {book["title"] for book in house.call("shelf.list-books").json()["books"]}
+        assert titles == {"call", "steps", "through", "named"}
+
+
+@pytest.mark.requirement("FLOW-06")
+def test_what_calls_a_write_is_a_write_whatever_is_said_of_it(inline: Office) -> None:
+    refs = ("library.add", "library.all", "library.on", "own.quiet", "own.behind", "agents.add-by-call")
+    for flow in (inline.catalogue.flow(ref) for ref in refs):
+        assert (flow.ref, flow.kind, flow.semantics) == (flow.ref, "reach", Semantics())
+    assert {inline.catalogue.flow(ref).kind for ref in ("library.look", "own.titles", "agents.look")} == {"read"}
+    with serving(inline) as house:
+        for path in ADDING:
+            assert house.get(f"/library/{path}?t=Emma", by="scout").status_code == 202
+        rehearsed = house.get("/library/through?t=Emma&dry_run=true").json()
+        assert rehearsed["would"]["requests"][0]["call"] == "shelf.add-book"
+        assert house.call("shelf.list-books").json()["books"] == []
+
+
+@pytest.mark.requirement("FLOW-07")
+def test_no_hint_says_that_a_write_of_the_office_only_reads(inline: Office) -> None:
+    told = {tool.name: tool.hints["readOnly"] for tool in inline.catalogue.tools(["agents"])}
+    assert told == {"add-by-call": False, "add-by-ref": False, "add-itself": False, "look": True}

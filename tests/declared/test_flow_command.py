@@ -12,6 +12,16 @@ from tests.surfaces.cli.shell import run, spawn
 
 BAD = broken("ref: stock.get-item, method: GET", "§ref: stock.get-itm, method: GET")
 
+WORDS = """\
+from engross import Aggregate
+from engross.flows import NoArguments
+words = Aggregate("words", "Words")
+@words.read
+def greet(reader, arguments: NoArguments) -> None:
+    "Greet."
+"""
+GREETING = SHELF.replace("{ ref: stock.get-item }\n", "{ ref: words.greet }\n")
+
 
 @pytest.mark.requirement("FLOW-11")
 class TestCheck:
@@ -54,19 +64,35 @@ class TestCheck:
             "        get-item: { ref: stock.get-item }\n", "        proposals: { ref: proposals.get-proposal }\n"
         )
         assert run("flow", "check", written(tmp_path, text), env=ENVIRONMENT).code == 0
-        missing = SHELF.replace("{ ref: stock.get-item }\n", "{ ref: words.greet }\n")
-        words = """
-from engross import Aggregate
-from engross.flows import NoArguments
-words = Aggregate("words", "Words")
-@words.read
-def greet(reader, arguments: NoArguments) -> None:
-    "Greet."
-"""
-        python = written(tmp_path, words, "words.py")
-        file = written(tmp_path, missing)
+        python = written(tmp_path, WORDS, "words.py")
+        file = written(tmp_path, GREETING)
         assert run("flow", "check", file, env=ENVIRONMENT).code == 2
         assert run("flow", "check", file, "--capability", python, env=ENVIRONMENT).code == 0
+
+    def test_flows_that_lie_in_the_office_may_be_named_also_by_a_document_that_lies_there(self, tmp_path: Path) -> None:
+        written(tmp_path, WORDS, "office/capabilities/words.py")
+        there = {**ENVIRONMENT, "ENGROSS_DATA": str(tmp_path / "office")}
+        for file in (written(tmp_path, GREETING), written(tmp_path, GREETING, "office/capabilities/shelf.yaml")):
+            assert run("flow", "check", file, env=ENVIRONMENT).code == 2
+            assert run("flow", "check", file, env=there).code == 0
+            assert run("flow", "accept", file, "--yes", env=there).code == 0
+
+    def test_what_is_wrong_with_a_document_that_lies_in_the_office_is_told_of_that_one(self, tmp_path: Path) -> None:
+        wrong = written(tmp_path, BAD.text, "office/capabilities/wrong.yaml")
+        there = {**ENVIRONMENT, "ENGROSS_DATA": str(tmp_path / "office")}
+        done = run("flow", "check", wrong, written(tmp_path, SHELF), "--json", env=there)
+        assert [(one["file"], one["rule"]) for one in done.json["findings"]] == [(str(wrong), "V8")]
+
+    @pytest.mark.parametrize("command", [("check",), ("accept", "--yes")])
+    def test_what_lies_in_the_folder_where_one_stands_is_not_run(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    ) -> None:
+        written(tmp_path, f"open({str(tmp_path / 'was-run')!r}, 'w').close()\n{WORDS}", "capabilities/words.py")
+        monkeypatch.chdir(tmp_path)
+        file = written(tmp_path, GREETING)
+        done = run("flow", *command, file, "--data", tmp_path / "office", "--json", env=ENVIRONMENT)
+        assert (done.code, "V8" in done.out) == (2 if command == ("check",) else 4, True)
+        assert not (tmp_path / "was-run").exists()
 
     def test_a_write_of_the_office_that_is_said_to_read_is_a_finding(self, tmp_path: Path) -> None:
         tool = "        review: { ref: proposals.review-proposal, hints: { readOnly: true } }\n"

@@ -57,7 +57,7 @@ def check(
     _check_namespaces(document, faults)
     check_references(document, others, alone or not document.partial, faults)
     check_scope(document, faults)
-    check_fitness(document, faults)
+    check_fitness(document, others, faults)
     _check_skills(document, faults)
     lint(document, others, faults)
     binds = resolve(document, os.environ if environ is None else environ, faults) if bound else NO_BINDS

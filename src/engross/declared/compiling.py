@@ -23,6 +23,7 @@ from engross.flows import Semantics as Promised
 from engross.flows.names import title
 
 from .attachments import attachment
+from .bearing_out import Bearing
 from .checking import NO_OTHERS
 from .engine import Engine
 from .exposing import flow_name
@@ -76,8 +77,8 @@ def compiled(engine: Engine, others: Mapping[str, Promised] = NO_OTHERS) -> tupl
 class _Compiler:
     def __init__(self, engine: Engine, others: Mapping[str, Promised]) -> None:
         self._engine = engine
-        self._others = others
         self._document: Document = engine.document
+        self._bearing = Bearing(engine.document, others)
         self._made: dict[str, Declared] = {}
 
     def aggregates(self) -> tuple[Declared, ...]:
@@ -166,17 +167,10 @@ class _Compiler:
         if not offer.given and not offer.outputs and not own_inputs:
             return offer.ref.ref
         if base is None:
-            base = _call_of(offer, home.namespace, name, self._borne_out(offer.ref.ref, semantics))
+            base = self._bearing.flow(_call_of(offer, home.namespace, name, semantics))
             offer = Offer(ref=offer.ref, inputs=offer.inputs)
         described = replace(base, description=offer.description or base.description)
         return self._flow(home, described, offer=offer, name=flow_name(name)).ref
-
-    def _borne_out(self, ref: str, semantics: Semantics | None) -> Semantics | None:
-        """What an exposure says of a flow of the office; that a write changes nothing is not believed."""
-        promised = self._others.get(ref)
-        if semantics is None or promised is None or promised.safe:
-            return semantics
-        return replace(semantics, safe=False)
 
     def _tool(self, home: Declared, tool: McpTool) -> None:
         offer = tool.offer
@@ -187,7 +181,7 @@ class _Compiler:
         said: dict[str, Any] = {
             "title": offer.display or _title(tool.name, ref),
             "description": offer.description,
-            "hints": _hints(tool.hints),
+            "hints": _hints(self._bearing.hints(tool)),
         }
         told = {name: value for name, value in said.items() if value}
         home.expose(ref, tool.name, home.namespace, **told)

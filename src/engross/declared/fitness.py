@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from engross.flows import Address, FlowDefinitionError
+from engross.flows import Semantics as Promised
 from engross.flows.controls import NEVER_OWN
 from engross.replies import REGISTRY
 
+from .bearing_out import Bearing
 from .exposing import VARIABLE
 from .fault import Faults, near
 from .model import MISSING, Document, Flow, Input, McpExposes, Place, RestExposes, RestResource, SkillExposes
@@ -30,8 +32,9 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def check_fitness(document: Document, faults: Faults) -> None:
+def check_fitness(document: Document, others: Mapping[str, Promised], faults: Faults) -> None:
     """Everything that a document would be refused for only when the office opens."""
+    bearing = Bearing(document, others)
     for flow in document.flows():
         _check_flow(flow, faults)
     for exposes in document.exposes.values():
@@ -40,6 +43,7 @@ def check_fitness(document: Document, faults: Faults) -> None:
             faults.error("V5", exposes.place, told)
         if isinstance(exposes, McpExposes):
             _check_addresses(exposes, faults)
+            _check_reads(exposes, bearing, faults)
         elif isinstance(exposes, RestExposes):
             _check_paths(exposes, faults)
     _check_once("tool", _tools(document), faults)
@@ -130,6 +134,13 @@ def _check_addresses(exposes: McpExposes, faults: Faults) -> None:
             Address(resource.uri)
         except FlowDefinitionError as error:
             faults.error("V3", resource.place, f"{resource.uri}: {' '.join(error.complaints)}")
+
+
+def _check_reads(exposes: McpExposes, bearing: Bearing, faults: Faults) -> None:
+    for resource in exposes.resources.values():
+        if resource.flow is not None and bearing.calls_unsafe(resource.flow):
+            told = f"{resource.name} is there to be looked up, and calls a flow that does not say that it is safe."
+            faults.error("V3", resource.place, told)
 
 
 def _check_paths(exposes: RestExposes, faults: Faults) -> None:

@@ -90,11 +90,14 @@ def load_capabilities(
 
     Documents come last: their flows may call those of everything else.
     """
+    return _aggregates([*files, *_lying_in(data / FOLDER)], settings or Settings(data=data), given)
+
+
+def _aggregates(files: Iterable[Path], settings: Settings, given: Iterable[Aggregate] = ()) -> tuple[Aggregate, ...]:
     homes: dict[str, Path] = {}
     found: dict[int, Aggregate] = {}
-    settings = settings or Settings(data=data)
     others = Others(lambda: _own_flows(settings), lambda: (*given, *found.values()))
-    for file in sorted(_each_once([*files, *_lying_in(data / FOLDER)]), key=_is_document):
+    for file in sorted(_each_once(files), key=_is_document):
         for aggregate in _loaded(file, settings, others):
             if id(aggregate) in found:
                 continue
@@ -107,9 +110,16 @@ def load_capabilities(
 
 
 def known_flows(settings: Settings) -> Mapping[str, Semantics]:
-    """What documents may name besides their own: the flows of the office, and of the other capabilities it has."""
-    files = [file for file in settings.capabilities if not _is_document(file)]
-    return Others(lambda: _own_flows(settings), lambda: load_capabilities(files, Path(), settings))
+    """What documents may name besides their own: the flows of the office, and of the Python files it has.
+
+    Documents are left out: the one that is looked at may be among them, and another may have faults of its own.
+    """
+
+    def loaded() -> tuple[Aggregate, ...]:
+        files = (*settings.capabilities, *_lying_in(settings.data / FOLDER))
+        return _aggregates([file for file in files if not _is_document(file)], settings)
+
+    return Others(lambda: _own_flows(settings), loaded)
 
 
 def _is_document(file: Path) -> bool:

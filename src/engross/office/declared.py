@@ -71,6 +71,7 @@ def load_document(file: Path, settings: Settings, others: Mapping[str, Semantics
 
 
 def _made(file: Path, settings: Settings, others: Mapping[str, Semantics], *, bound: bool) -> tuple[Aggregate, ...]:
+    from engross.declared.bearing_out import Bearing
     from engross.declared.checking import checked
     from engross.declared.compiling import compiled
     from engross.declared.engine import Engine
@@ -81,7 +82,8 @@ def _made(file: Path, settings: Settings, others: Mapping[str, Semantics], *, bo
         found = checked(file, others, bound=bound)
         assert found.document is not None
         ways = Ways.of(private_hosts=settings.private_hosts, upstreams=settings.upstreams)
-        made = compiled(Engine(found.document, found.binds, ways), others)
+        document = Bearing(found.document, others).document()
+        made = compiled(Engine(document, found.binds, ways), others)
     except BadDocument as bad:
         raise _unusable(file, bad.faults) from None
     _refuse_domains(file, made, settings)
