@@ -13,7 +13,7 @@ import pytest
 from engross.office import Settings
 from engross.office.acceptance import Acceptances, difference
 from engross.office.capabilities import open_office
-from engross.office.declared import NO_OTHERS, Offered, offered
+from engross.office.declared import Offered, offered
 from engross.office.declared import accept as take
 from engross.office.watch import Watch
 from tests.bed.served import Served, wait_for
@@ -92,11 +92,11 @@ class Watched:
     def __init__(self, folder: Path, paper: Path) -> None:
         self.settings = Settings(data=folder, capabilities=(paper,), domains="")
         self.office = open_office(self.settings, accept_documents=True)
-        self.watch = Watch(self.office, self.office.catalogue.present, lambda file: NO_OTHERS)
+        self.watch = Watch(self.office, self.office.catalogue.present, lambda file: {})
 
     def seen(self, paper: Path) -> Offered:
         """A document as it is now."""
-        return offered(paper, self.settings, NO_OTHERS)
+        return offered(paper, self.settings, {})
 
     def take(self, paper: Path, seen: Offered) -> None:
         """Accept what was seen."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from engross.declared.bearing_out import Bearing
 from engross.declared.checking import check
 from engross.declared.compiling import compiled
 from engross.declared.engine import Engine
@@ -20,6 +21,7 @@ from engross.flows import Aggregate, Catalogue, Semantics
 from tests.declared.papers import ENVIRONMENT, SHELF
 from tests.declared.test_check_sections import ALONE, IMPORTING, SKILLED, SPEECH
 
+PROMISED = {"other.flow": Semantics()}
 QUICK = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 MARKS = [
     "{",
@@ -62,11 +64,12 @@ def survives(folder: Path, content: bytes) -> None:
     """A check of these bytes ends with a document, with faults, or with both; every fault has a place in a file."""
     file = folder / "fuzz.yaml"
     file.write_bytes(content)
-    found = check(file, {"other.flow": Semantics()}, ENVIRONMENT)
+    found = check(file, PROMISED, ENVIRONMENT)
     assert found.document is not None or found.broken
     if not found.broken and found.document is not None:
         # What passes can be offered.
-        Catalogue([*compiled(Engine(found.document, found.binds)), *OTHER])
+        bearing = Bearing(found.document, PROMISED)
+        Catalogue([*compiled(Engine(bearing.document(), found.binds), bearing), *OTHER])
     for fault in found.faults:
         assert fault.place.line >= 1
         assert fault.place.column >= 1

@@ -267,7 +267,7 @@ def test_what_could_not_be_served_or_would_give_a_caller_away_is_refused(
 ) -> None:
     text = document("http://there.invalid", ITEM, FLOWS) + REST.format(path=path, method=method, more=more)
     file = written(tmp_path, text, "exposed.yaml")
-    found = [fault for fault in check_document(file) if fault["severity"] == "error"]
+    found = [fault for fault in check_document(file, {}) if fault["severity"] == "error"]
     line = next(number for number, one in enumerate(text.splitlines(), 1) if "second:" in one)
     assert (rule, line) in {(fault["rule"], fault["line"]) for fault in found}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -24,7 +23,6 @@ from engross.flows.names import title
 
 from .attachments import attachment
 from .bearing_out import Bearing
-from .checking import NO_OTHERS
 from .engine import Engine
 from .exposing import flow_name
 from .model import (
@@ -66,19 +64,16 @@ class Declared(Aggregate):
         self.document = engine.document
 
 
-def compiled(engine: Engine, others: Mapping[str, Promised] = NO_OTHERS) -> tuple[Declared, ...]:
-    """The aggregates of a document: those it declares, and one for each exposure that is called otherwise.
-
-    `others` are the flows of the office and what they promise.
-    """
-    return _Compiler(engine, others).aggregates()
+def compiled(engine: Engine, bearing: Bearing) -> tuple[Declared, ...]:
+    """The aggregates of a document: those it declares, and one for each exposure that is called otherwise."""
+    return _Compiler(engine, bearing).aggregates()
 
 
 class _Compiler:
-    def __init__(self, engine: Engine, others: Mapping[str, Promised]) -> None:
+    def __init__(self, engine: Engine, bearing: Bearing) -> None:
         self._engine = engine
         self._document: Document = engine.document
-        self._bearing = Bearing(engine.document, others)
+        self._bearing = bearing
         self._made: dict[str, Declared] = {}
 
     def aggregates(self) -> tuple[Declared, ...]:

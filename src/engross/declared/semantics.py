@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .model import CallStep, Document, Flow, HandlerStep, LookupStep, Step, Target
+from .references import targets
 
 
 def is_safe(flow: Flow) -> bool:
@@ -31,8 +32,7 @@ def is_destructive(document: Document, flow: Flow) -> bool:
         if one.semantics is not None and one.semantics.destructive:
             return True
         seen.add(one.ref)
-        targets = [one.target, *(step.target for step in one.steps.values() if isinstance(step, CallStep))]
-        called = [document.flow(target.ref) for target in targets if target is not None and target.kind == "flow"]
+        called = [document.flow(target.ref) for target in targets(one) if target.kind == "flow"]
         left += [each for each in called if each is not None]
     return False
 

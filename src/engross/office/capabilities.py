@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from functools import cache
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -115,6 +116,7 @@ def known_flows(settings: Settings) -> Mapping[str, Semantics]:
     Documents are left out: the one that is looked at may be among them, and another may have faults of its own.
     """
 
+    @cache
     def loaded() -> tuple[Aggregate, ...]:
         files = (*settings.capabilities, *_lying_in(settings.data / FOLDER))
         return _aggregates([file for file in files if not _is_document(file)], settings)

@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 _CAPABILITY = re.compile(rb"^[\"']?capability[\"']?[ \t]*:", re.MULTILINE)
 _LOOKED_AT = 2 * 1024 * 1024
-NO_OTHERS: Mapping[str, Semantics] = MappingProxyType({})
 _log = logging.getLogger("engross.declared")
 
 
@@ -82,8 +80,8 @@ def _made(file: Path, settings: Settings, others: Mapping[str, Semantics], *, bo
         found = checked(file, others, bound=bound)
         assert found.document is not None
         ways = Ways.of(private_hosts=settings.private_hosts, upstreams=settings.upstreams)
-        document = Bearing(found.document, others).document()
-        made = compiled(Engine(document, found.binds, ways), others)
+        bearing = Bearing(found.document, others)
+        made = compiled(Engine(bearing.document(), found.binds, ways), bearing)
     except BadDocument as bad:
         raise _unusable(file, bad.faults) from None
     _refuse_domains(file, made, settings)
@@ -149,9 +147,7 @@ class _Caller:
         return self._office.catalogue.flow(ref).own_fields
 
 
-def check_document(
-    file: Path, others: Mapping[str, Semantics] = NO_OTHERS, *, bound: bool = True
-) -> list[dict[str, Any]]:
+def check_document(file: Path, others: Mapping[str, Semantics], *, bound: bool = True) -> list[dict[str, Any]]:
     """What is to be said about a document, in the order of its lines."""
     from engross.declared.checking import check
 

@@ -17,11 +17,10 @@ MAX_BYTES = 5_000_000
 KEEP = 3
 MAX_STACK = 64_000
 _APPENDING = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+SECRET_NAMES = "password|passwd|secret|token|api[_-]?key|authorization"
+"""What is called so, or ends with it, is not told."""
 _SECRETS = (
-    re.compile(
-        r"(?i)((?:password|passwd|secret|token|api[_-]?key|authorization)[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|basic)\s+)?)"
-        r"[^\s\"',;&]+"
-    ),
+    re.compile(rf"(?i)((?:{SECRET_NAMES})[\"']?\s*[=:]\s*[\"']?(?:(?:bearer|basic)\s+)?)" r"[^\s\"',;&]+"),
     re.compile(r"(?i)(bearer\s+)[\w.~+/=-]+"),
     re.compile(r"(://[^\s/:@]*:)[^\s/@]+(?=@)"),
     # An office's own token and a JWT are secrets wherever they stand, and a piece of one is a piece of a secret.

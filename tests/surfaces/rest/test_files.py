@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from base64 import b64encode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -204,41 +205,40 @@ def test_a_read_only_office_takes_no_files(folder: Path) -> None:
     office.close()
 
 
-def test_uploads_have_a_rate_of_their_own_and_each_counts_once(folder: Path) -> None:
+@contextmanager
+def limiting(folder: Path, rates: str) -> Iterator[House]:
+    """An office with these rates."""
     (folder / "policies").mkdir(parents=True)
-    (folder / "policies" / "knobs.toml").write_text('rate_limits = { upload = "2/hour" }')
+    (folder / "policies" / "knobs.toml").write_text(f"rate_limits = {{ {rates} }}")
     office = Office(Settings(domains="", data=folder))
     with serving(office) as limited:
+        yield limited
+    office.close()
+
+
+def test_uploads_have_a_rate_of_their_own_and_each_counts_once(folder: Path) -> None:
+    with limiting(folder, 'upload = "2/hour"') as limited:
         for key in ("first-file", "second-file"):
             assert upload(limited, key.encode(), headers={"Idempotency-Key": key}).status_code == 201
         answer = upload(limited)
         assert (answer.status_code, code_of(answer)) == (429, codes.RATE_LIMIT_EXCEEDED)
         assert len(on_disk(limited)) == 2
         assert limited.call("record.who-am-i", {}).status_code == 200
-    office.close()
 
 
 def test_an_upload_that_is_refused_counts_once_whenever_that_turns_out(folder: Path) -> None:
-    (folder / "policies").mkdir(parents=True)
-    (folder / "policies" / "knobs.toml").write_text('rate_limits = { upload = "3/hour" }')
-    office = Office(Settings(domains="", data=folder))
-    with serving(office) as limited:
+    with limiting(folder, 'upload = "3/hour"') as limited:
         other = {"Repr-Digest": structured(b"other bytes")}
         refused = [upload(limited, headers=headers) for headers in ({"If-Match": "*"}, other, other)]
         assert [answer.status_code for answer in refused] == [400, 422, 422]
         assert upload(limited, headers={"If-Match": "*"}).status_code == 429
-    office.close()
 
 
 def test_a_download_that_is_refused_counts_once(folder: Path) -> None:
-    (folder / "policies").mkdir(parents=True)
-    (folder / "policies" / "knobs.toml").write_text('rate_limits = { "record.get-blob" = "2/hour" }')
-    office = Office(Settings(domains="", data=folder))
-    with serving(office) as limited:
+    with limiting(folder, '"record.get-blob" = "2/hour"') as limited:
         assert upload(limited).status_code == 201
         statuses = [fetch(limited, headers={"If-Match": '"other"'}).status_code for _ in range(3)]
         assert statuses == [412, 412, 429]
-    office.close()
 
 
 @pytest.mark.requirement("REL-05")

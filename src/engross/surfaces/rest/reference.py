@@ -105,17 +105,21 @@ def _told(schema: Mapping[str, Any]) -> str:
 
 def _table(fields: Iterable[Field], needed: str = "needed") -> str:
     rows = "".join(
-        f"<tr><td>{code(field.name)}{f' <b>{needed}</b>' if field.needed else ''}</td>"
-        f"<td>{field.kind}</td><td>{cell(field.description)}</td></tr>"
+        _row(code(field.name) + (f" <b>{needed}</b>" if field.needed else ""), field.kind, cell(field.description))
         for field in fields
     )
     return f'<table class="fields">{rows}</table>'
 
 
+def _row(*cells: str, anchor: str = "") -> str:
+    place = f' id="{anchor}"' if anchor else ""
+    return f"<tr{place}>{''.join(f'<td>{one}</td>' for one in cells)}</tr>"
+
+
 def _answers(responses: Mapping[str, Any], about: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
     """Each status that means success and each refusal of its own, then the shape of what comes back."""
     good = {status: told for status, told in responses.items() if REF not in told}
-    rows = [f"<tr><td>{status}</td><td>{cell(told['description'])}</td></tr>" for status, told in good.items()]
+    rows = [_row(status, cell(told["description"])) for status, told in good.items()]
     yield f"<h3>Answers</h3><table>{''.join([*rows, *map(_refusal, about.get('refuses', ()))])}</table>"
     shape = next((told["content"][JSON]["schema"] for told in good.values() if JSON in told.get("content", {})), None)
     plainly = ", in the shape of its own answers" if "Plain" in responses["4XX"][REF] else ""
@@ -127,7 +131,7 @@ def _answers(responses: Mapping[str, Any], about: Mapping[str, Any], schemas: Ma
 
 def _refusal(told: Mapping[str, Any]) -> str:
     link = f'<a href="problems/{escape(told["code"])}">{code(told["message_key"])}</a>'
-    return f"<tr><td>{told['status']}</td><td>{link} {escape(REGISTRY.entry(told['code']).title)}</td></tr>"
+    return _row(str(told["status"]), f"{link} {escape(REGISTRY.entry(told['code']).title)}")
 
 
 def _examples(path: str, examples: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -155,14 +159,13 @@ def _shared(parts: Mapping[str, Any]) -> Iterator[str]:
     """What many operations take, and how any may fail."""
     yield '<h2 id="parameters">Parameters of many operations</h2>'
     rows = "".join(
-        f'<tr id="parameter-{name}"><td>{code(told["name"])}</td>'
-        f"<td>{_parameter(told).kind}</td><td>{cell(told['description'])}</td></tr>"
+        _row(code(told["name"]), _parameter(told).kind, cell(told["description"]), anchor=f"parameter-{name}")
         for name, told in parts["parameters"].items()
     )
     yield f'<table class="fields">{rows}</table>'
     yield '<h2 id="failures">Failures</h2>'
     failures = {name.removeprefix("Failure"): told for name, told in parts["responses"].items() if name[0] == "F"}
-    rows = "".join(f"<tr><td>{name}</td><td>{cell(told['description'])}</td></tr>" for name, told in failures.items())
+    rows = "".join(_row(name, cell(told["description"])) for name, told in failures.items())
     yield f"<table>{rows}</table><p>{prose(parts['schemas']['Problem']['description'])}</p>"
     yield _told(parts["schemas"]["Problem"])
     outcome = parts["schemas"]["Outcome"]

@@ -23,7 +23,7 @@ from engross.flows import Catalogue, shortened
 from engross.office import Request
 from engross.replies import Failed, Reply, codes, record_crash
 from engross.replies.calllog import outcome_of
-from engross.replies.crashes import record_stack, redact
+from engross.replies.crashes import SECRET_NAMES, record_stack, redact
 from engross.visible import visible
 
 from .daybook import Ended
@@ -35,7 +35,7 @@ FIRST = ("time", "level", "logger", "event")
 STACK = "Traceback (most recent call last):"
 _FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
 _KIND = re.compile(r"^[\w.]+", re.MULTILINE)
-_SECRET_NAME = re.compile(r"(?i)(password|passwd|secret|token|api[_-]?key|authorization|cookie)$")
+_SECRET_NAME = re.compile(rf"(?i)({SECRET_NAMES}|cookie)$")
 _calls = logging.getLogger("engross.served")
 _Event = MutableMapping[str, Any]
 _Line = tuple[int, dict[str, Any]]
